@@ -1,6 +1,7 @@
 internal import APIDescription
 internal import BlindTokens
 internal import Bytes
+internal import Certificates
 internal import CommandModel
 internal import Concurrency
 internal import CryptoPrimitives
@@ -173,6 +174,46 @@ internal import WebClient
         let first = try server(issuerPort: 1, RecordingTunnelControl(), in: folder)
         #expect(throws: CommandFailure.self) { try server(issuerPort: 1, RecordingTunnelControl(), in: folder) }
         withExtendedLifetime(first) {}
+    }
+
+    @Test(.enabled(if: NetworkVisitor.missing.isEmpty, Comment(rawValue: NetworkVisitor.missing)))
+    func `a directory uses the certificate of a renewed link`() async throws {
+        let folder = try TemporaryDirectory()
+        let order = RosterOrder(
+            keyPath: folder.file("operator.key"),
+            exitName: GatewayScene.exit,
+            issuer: "http://127.0.0.1:1",
+            gateways: [Ed25519PrivateKey().publicKey.base64Encoded],
+            rosterPath: folder.file("roster.json")
+        )
+        _ = try order.sign(at: SystemProcess.wallSeconds)
+        var configuration = DirectoryConfiguration(rosterPath: order.rosterPath, gateways: [])
+        configuration.port = 0
+        let link = folder.file("server.pem")
+        configuration.tls = CertificateFiles(certificatesPath: link, keyPath: link)
+        try Self.renew(link, with: 1, in: folder)
+        let directory = try DirectoryServer(
+            configuration,
+            logger: Self.logger,
+            clocks: .system(),
+            period: .milliseconds(50)
+        )
+        try await withPort(of: { try await directory.run(onReady: $0) }) { port in
+            let visitor = try NetworkVisitor(port, token: "")
+            let first = try await visitor.certificate().fingerprint
+            try Self.renew(link, with: 2, in: folder)
+            while try await visitor.certificate().fingerprint == first {}
+        }
+    }
+
+    /// Puts a new certificate in a file of its own, and a link to it in place of the former link.
+    private static func renew(_ link: String, with number: Int, in folder: TemporaryDirectory) throws {
+        var random = SystemRandom()
+        let now = SystemProcess.wallSeconds
+        let certificate = try ServerCertificate.make(addresses: [], hostName: "localhost", at: now, using: &random)
+        try folder.write(certificate.pem.withBytes { Array($0) }, to: "server\(number).pem")
+        try? FileManager.default.removeItem(atPath: link)  // there is none at first
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "server\(number).pem")
     }
 
     @Test func `a directory lists a gateway with equal bytes and a tag`() async throws {

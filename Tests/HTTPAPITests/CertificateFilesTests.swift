@@ -40,6 +40,19 @@ internal import Testing
         #expect(try files.read(at: vectors.end).certificatesDER.count == 2)
     }
 
+    @Test func `links to the files are followed, as certbot makes them`() throws {
+        let folder = try TemporaryDirectory()
+        for name in ["fullchain.pem", "privkey.pem"] {
+            let target = directory.file(name)
+            try FileManager.default.createSymbolicLink(atPath: folder.file(name), withDestinationPath: target)
+        }
+        let links = CertificateFiles(
+            certificatesPath: folder.file("fullchain.pem"),
+            keyPath: folder.file("privkey.pem")
+        )
+        #expect(try links.read(at: vectors.end).certificatesDER.count == 2)
+    }
+
     @Test func `the error names the file that must be changed`() throws {
         let (chain, key) = (files.certificatesPath, files.keyPath)
         #expect(refusal(at: vectors.end + 1) == .unusable(path: chain, .expired(position: 1, endSeconds: vectors.end)))

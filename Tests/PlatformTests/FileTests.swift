@@ -52,6 +52,38 @@ internal import Testing
         #expect(try scratch.bytes("link") == [2])
     }
 
+    @Test func `a file that a person names may be a link`() throws {
+        try scratch.write([1], to: "real")
+        let link = scratch.file("link")
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "real")
+        #expect(try AtomicFile.read(named: link, limit: 9) == [1])
+        #expect(throws: FileError(operation: "read", path: link, code: EFBIG)) {
+            try AtomicFile.read(named: link, limit: 0)
+        }
+        try FileManager.default.removeItem(atPath: scratch.file("real"))
+        #expect(try AtomicFile.read(named: link, limit: 9) == nil)
+    }
+
+    @Test func `changes of watched files are noticed once each`() throws {
+        let paths = ["first", "second"].map { scratch.file($0) }
+        try AtomicFile.write([1], to: paths[0])
+        var files = WatchedFiles(paths)
+        func look() -> [Bool] { [files.haveChanged(), files.haveChanged()] }
+        #expect(look() == [false, false])
+        // A file of the same second and size in its place.
+        try AtomicFile.write([2], to: paths[0])
+        #expect(look() == [true, false])
+        try scratch.write([3], to: "second")
+        #expect(look() == [true, false])
+        try FileManager.default.removeItem(atPath: paths[1])
+        #expect(look() == [true, false])
+        // As certbot renews: a link in place of the file leads to another one.
+        try FileManager.default.createSymbolicLink(atPath: paths[1], withDestinationPath: paths[0])
+        #expect(look() == [true, false])
+        try AtomicFile.write([4], to: paths[0])
+        #expect(look() == [true, false])
+    }
+
     @Test func `files created in an open directory stay there if its path changes`() throws {
         let files = SystemFileSystem()
         for name in ["chosen", "elsewhere"] { try files.makeDirectory(scratch.file(name), mode: 0o700) }

@@ -136,7 +136,7 @@ package final class SimulatedDisk: FileSystem {
     package func open(_ path: String, for use: FileUse) throws(FileError) -> Int32 {
         try call("open", path) { state throws(FileError) in
             let existing = state.names[path]
-            if use == .reading, existing == nil {
+            if use == .reading || use == .readingNamed, existing == nil {
                 throw FileError(operation: "open", path: path, code: SystemErrors.notFound)
             }
             if use == .creating, existing != nil {

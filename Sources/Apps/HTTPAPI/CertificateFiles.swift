@@ -5,7 +5,7 @@ package import Platform
 
 /// The files of a certificate chain and its key, as certbot writes them: fullchain.pem and privkey.pem.
 ///
-/// Read them again after a renewal, and give the chain to ``HTTPServer/replaceCertificate(with:)``.
+/// Read them again after a renewal (``WatchedFiles``), and give the chain to ``HTTPServer/replaceCertificate(with:)``.
 package struct CertificateFiles: Hashable, Sendable {
     package let certificatesPath: String
     package let keyPath: String
@@ -14,6 +14,9 @@ package struct CertificateFiles: Hashable, Sendable {
         self.certificatesPath = certificatesPath
         self.keyPath = keyPath
     }
+
+    /// The paths of both files.
+    package var paths: [String] { [certificatesPath, keyPath] }
 
     /// Reads both files, whose certificates must be good at `seconds` since 1970.
     ///
@@ -35,7 +38,7 @@ package struct CertificateFiles: Hashable, Sendable {
     private func bytes(_ path: String, limit: Int) throws(CertificateFilesError) -> [UInt8] {
         let bytes: [UInt8]?
         do {
-            bytes = try AtomicFile.read(path, limit: limit)
+            bytes = try AtomicFile.read(named: path, limit: limit)
         } catch {
             throw .unreadable(error)
         }

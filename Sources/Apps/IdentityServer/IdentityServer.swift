@@ -131,12 +131,10 @@ package final class IdentityServer: Sendable {
 
     /// Takes new keys and certificates over when their files change, and tests a disk that refused a write.
     private func watch(_ server: HTTPServer) async {
-        var seen = stamps
+        var files = WatchedFiles(keyFiles.watchedPaths + (configuration.tls?.paths ?? []))
         while (try? await Task.sleep(for: Self.watchPause)) != nil {  // nil: the server ends
             await store.checkWriting()
-            let found = stamps
-            guard found != seen else { continue }
-            seen = found
+            guard files.haveChanged() else { continue }
             do {
                 try service.replaceKeys(try keyFiles.load(at: clocks.wallSeconds()))
                 if let chain = try certificate() { try server.replaceCertificate(with: chain) }
@@ -145,14 +143,6 @@ package final class IdentityServer: Sendable {
                 logger.error("the changed files of keys or certificates are not used", metadata: ["error": "\(error)"])
             }
         }
-    }
-
-    /// The sizes and times of the watched files.
-    private var stamps: [FileStatus?] {
-        let paths =
-            keyFiles.watchedPaths + [configuration.tls?.certificatesPath, configuration.tls?.keyPath].compactMap { $0 }
-        // A missing file is a state of its own.
-        return paths.map { try? SystemFileSystem().status(of: $0, followingLink: true) }  // see above
     }
 
     private func removeExpired() async {

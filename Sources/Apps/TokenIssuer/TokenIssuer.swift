@@ -132,7 +132,7 @@ package final class TokenIssuer: Sendable {
     }
 
     private static func rules(_ purchases: TokenIssuerConfiguration.Purchases) throws -> PurchaseRules {
-        guard let bytes = try AtomicFile.read(purchases.rootsPath, limit: rootsByteLimit) else {
+        guard let bytes = try AtomicFile.read(named: purchases.rootsPath, limit: rootsByteLimit) else {
             throw CommandFailure(
                 "no-roots-file",
                 .noInput,
@@ -151,13 +151,12 @@ package final class TokenIssuer: Sendable {
 
     /// Takes new keys and certificates over when their files change, and tests a disk that refused a write.
     private func watch(_ server: HTTPServer) async {
-        let certificatePaths = [configuration.tls?.certificatesPath, configuration.tls?.keyPath].compactMap { $0 }
-        var keys = Self.stamps(of: keyFiles.watchedPaths)
-        var certificates = Self.stamps(of: certificatePaths)
+        var keys = WatchedFiles(keyFiles.watchedPaths)
+        var certificates = WatchedFiles(configuration.tls?.paths ?? [])
         while (try? await Task.sleep(for: Self.watchPause)) != nil {  // nil: the server ends
             await store.checkWriting()
-            takeOver(keyFiles.watchedPaths, since: &keys) { try reloadKeys() }
-            takeOver(certificatePaths, since: &certificates) {
+            takeOver(&keys) { try reloadKeys() }
+            takeOver(&certificates) {
                 if let chain = try certificate() { try server.replaceCertificate(with: chain) }
             }
             removeExpiredKey()
@@ -178,23 +177,15 @@ package final class TokenIssuer: Sendable {
         }
     }
 
-    /// Runs `load` if one of the files differs from `seen`.
-    private func takeOver(_ paths: [String], since seen: inout [FileStatus?], _ load: () throws -> Void) {
-        let found = Self.stamps(of: paths)
-        guard found != seen else { return }
-        seen = found
+    /// Runs `load` if one of the files has changed.
+    private func takeOver(_ files: inout WatchedFiles, _ load: () throws -> Void) {
+        guard files.haveChanged() else { return }
         do {
             try load()
-            logger.notice("changed files are in use", metadata: ["files": "\(paths.joined(separator: ", "))"])
+            logger.notice("changed files are in use", metadata: ["files": "\(files.paths.joined(separator: ", "))"])
         } catch {
             logger.error("changed files are not used", metadata: ["error": "\(error)"])
         }
-    }
-
-    /// The sizes and times of files.
-    private static func stamps(of paths: [String]) -> [FileStatus?] {
-        // A missing file is a state of its own.
-        paths.map { try? SystemFileSystem().status(of: $0, followingLink: true) }  // see above
     }
 
     private func removePastEpochs() async {

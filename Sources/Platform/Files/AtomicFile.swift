@@ -28,9 +28,25 @@ package enum AtomicFile {
         limit: Int,
         fileSystem: some FileSystem = SystemFileSystem()
     ) throws(FileError) -> [UInt8]? {
+        try read(path, for: .reading, limit: limit, fileSystem)
+    }
+
+    /// As ``read(_:limit:fileSystem:)``, for a file that a person names, which may be a link.
+    ///
+    /// - Throws: ``FileError``.
+    package static func read(named path: String, limit: Int) throws(FileError) -> [UInt8]? {
+        try read(path, for: .readingNamed, limit: limit, SystemFileSystem())
+    }
+
+    private static func read(
+        _ path: String,
+        for use: FileUse,
+        limit: Int,
+        _ fileSystem: some FileSystem
+    ) throws(FileError) -> [UInt8]? {
         let descriptor: Int32
         do {
-            descriptor = try fileSystem.open(path, for: .reading)
+            descriptor = try fileSystem.open(path, for: use)
         } catch let error where error.code == SystemErrors.notFound {
             return nil
         }

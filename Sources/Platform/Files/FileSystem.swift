@@ -57,6 +57,8 @@ package protocol FileSystem: Sendable {
 package enum FileUse: Sendable, Hashable {
     /// Reading a file that exists.
     case reading
+    /// Reading a file that a person names, which may be a link: certbot's files are links, and those of mounted secrets.
+    case readingNamed
     /// Writing a file that must not exist yet, with mode 0600.
     case creating
     /// Adding to the end of a file, made with mode 0600 when it is missing.
@@ -85,9 +87,19 @@ package struct FileStatus: Sendable, Hashable {
     package var byteCount: Int
     /// The time of the last change of its content, in seconds since 1970.
     package var modifiedSeconds: UInt64
+    /// Its number in its file system, which another file in its place does not have.
+    package var number: UInt64
 
-    package init(kind: Kind, mode: UInt32, owner: UInt32, byteCount: Int, modifiedSeconds: UInt64 = 0) {
+    package init(
+        kind: Kind,
+        mode: UInt32,
+        owner: UInt32,
+        byteCount: Int,
+        modifiedSeconds: UInt64 = 0,
+        number: UInt64 = 0
+    ) {
         self.kind = kind
+        self.number = number
         self.mode = mode
         self.owner = owner
         self.byteCount = byteCount

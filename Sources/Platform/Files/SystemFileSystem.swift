@@ -14,12 +14,12 @@ package struct SystemFileSystem: FileSystem {
     private static func flags(of use: FileUse) -> Int32 {
         let flags =
             switch use {
-            case .reading: O_RDONLY
+            case .reading, .readingNamed: O_RDONLY
             case .creating: O_WRONLY | O_CREAT | O_EXCL
             case .appending: O_WRONLY | O_CREAT | O_APPEND
             case .locking: O_RDWR | O_CREAT
             }
-        return flags | O_CLOEXEC | O_NOFOLLOW
+        return flags | O_CLOEXEC | (use == .readingNamed ? 0 : O_NOFOLLOW)
     }
 
     package func read(_ descriptor: Int32, count: Int, path: String) throws(FileError) -> [UInt8] {
@@ -126,7 +126,8 @@ package struct SystemFileSystem: FileSystem {
             mode: UInt32(status.st_mode) & 0o7777,
             owner: status.st_uid,
             byteCount: Int(status.st_size),
-            modifiedSeconds: UInt64(max(0, status.modified.tv_sec))
+            modifiedSeconds: UInt64(max(0, status.modified.tv_sec)),
+            number: UInt64(status.st_ino)
         )
     }
 

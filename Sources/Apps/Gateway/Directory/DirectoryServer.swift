@@ -9,7 +9,7 @@ internal import ExitModel
 package import HTTPAPI
 package import Identity
 package import Logging
-package import Platform
+internal import Platform
 internal import TLSChannel
 internal import WebClient
 
@@ -44,7 +44,7 @@ package final class DirectoryServer: Sendable {
     }
 
     /// The pause between two requests to each gateway.
-    private static let period = Duration.seconds(15)
+    private let period: Duration
     private static let rosterByteLimit = SignedDocument<ExitRoster>.byteLimit
 
     private let configuration: DirectoryConfiguration
@@ -58,8 +58,14 @@ package final class DirectoryServer: Sendable {
     /// Reads the roster.
     ///
     /// - Throws: ``CommandFailure``, ``ExitModelError``, ``FileError``, ``WebClientError``.
-    package init(_ configuration: DirectoryConfiguration, logger: Logger, clocks: Clocks = .system()) throws {
+    package convenience init(_ configuration: DirectoryConfiguration, logger: Logger) throws {
+        try self.init(configuration, logger: logger, clocks: .system(), period: .seconds(15))
+    }
+
+    /// Uses other clocks, and another pause between two requests to each gateway.
+    init(_ configuration: DirectoryConfiguration, logger: Logger, clocks: Clocks, period: Duration) throws {
         self.configuration = configuration
+        self.period = period
         self.logger = logger
         self.clocks = clocks
         urls = try configuration.gateways.map { text in
@@ -84,7 +90,7 @@ package final class DirectoryServer: Sendable {
             let server = HTTPServer(try serverConfiguration())
             try await withThrowingTaskGroup { group in
                 group.addTask { try await server.run(onReady: onReady) }
-                group.addTask { await self.keepPolling() }
+                group.addTask { await self.keepPolling(server) }
                 defer { group.cancelAll() }
                 try await group.next()
             }
@@ -128,9 +134,22 @@ package final class DirectoryServer: Sendable {
 
     // MARK: Polls
 
-    private func keepPolling() async {
-        while (try? await Task.sleep(for: Self.period)) != nil {  // nil: the server ends
+    private func keepPolling(_ server: HTTPServer) async {
+        var files = WatchedFiles(configuration.tls?.paths ?? [])
+        while (try? await Task.sleep(for: period)) != nil {  // nil: the server ends
             await poll()
+            if files.haveChanged() { renewCertificate(of: server) }
+        }
+    }
+
+    /// Reads the files of the certificate again; the present one stays in use if that fails.
+    private func renewCertificate(of server: HTTPServer) {
+        do {
+            guard let chain = try configuration.tls?.read(at: clocks.wallSeconds()) else { return }
+            try server.replaceCertificate(with: chain)
+            logger.notice("the changed certificate is in use")
+        } catch {
+            logger.error("the changed certificate is not used", metadata: ["error": "\(error)"])
         }
     }
 
@@ -189,7 +208,7 @@ package final class DirectoryServer: Sendable {
     }
 
     private static func roster(at path: String) throws -> SignedDocument<ExitRoster> {
-        guard let bytes = try AtomicFile.read(path, limit: rosterByteLimit) else {
+        guard let bytes = try AtomicFile.read(named: path, limit: rosterByteLimit) else {
             throw CommandFailure(
                 "no-roster",
                 .noInput,

@@ -45,7 +45,7 @@ struct IssuerClient: Sendable {
 enum TrustFile {
     /// - Throws: ``CommandFailure``, ``FileError``.
     static func text(_ path: String) throws -> String {
-        guard let bytes = try AtomicFile.read(path, limit: TLSTrust.maximumTextByteCount) else {
+        guard let bytes = try AtomicFile.read(named: path, limit: TLSTrust.maximumTextByteCount) else {
             throw CommandFailure("no-certificate-file", .noInput, "\(path) does not exist: check the path")
         }
         return String(decoding: bytes, as: UTF8.self)

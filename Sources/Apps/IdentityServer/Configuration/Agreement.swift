@@ -36,7 +36,7 @@ struct Agreement: Hashable, Sendable {
             self.init(text: Self.standardText)
             return
         }
-        guard let bytes = try AtomicFile.read(path, limit: Self.byteLimit), let text = String(utf8: bytes) else {
+        guard let bytes = try AtomicFile.read(named: path, limit: Self.byteLimit), let text = String(utf8: bytes) else {
             throw CommandFailure("bad-agreement", .configuration, "\(path): there is no text in UTF-8 at this path")
         }
         self.init(text: text)

@@ -159,7 +159,7 @@ package struct TokenKeyFiles: Sendable {
     }
 
     private func text(at path: String) throws -> String? {
-        guard let bytes = try AtomicFile.read(path, limit: Self.byteLimit) else { return nil }
+        guard let bytes = try AtomicFile.read(named: path, limit: Self.byteLimit) else { return nil }
         guard let text = String(utf8: bytes) else { throw Self.failure(path, "it is not a text") }
         return text
     }
