@@ -129,13 +129,21 @@ final class ExitScene: Sendable {
     }
 
     /// Passes the time until the lease is renewed once more, with handshakes meanwhile.
-    func passRenewal() async {
-        let counts = (redemptions.count, tunnel.changes.count)
-        while redemptions.count == counts.0 || tunnel.changes.count == counts.1 {
-            tunnel.handshake(at: now)
-            await clock.advanceToNextDeadline()
+    func passRenewal(of controller: VPNController) async throws {
+        let count = tunnel.changes.count
+        while tunnel.changes.count == count { try await passDeadline(of: controller) }
+    }
+
+    /// Passes the time until the next deadline of a connection, once all earlier work is done; a handshake precedes it.
+    func passDeadline(of controller: VPNController) async throws {
+        // The timer sleeps, and the watch of a tunnel.
+        while !controller.isIdle || clock.sleeperCount < (tunnel.isRead ? 2 : 1) {
+            if let failure = controller.state.failure { throw failure }
+            try Task.checkCancellation()
             await Task.yield()
         }
+        tunnel.handshake(at: now)
+        await clock.advanceToNextDeadline()
     }
 
     // MARK: Parties
@@ -346,9 +354,16 @@ final class RecordingTunnel: TunnelHost {
     }
 
     private let state = Locked<(changes: [Change], last: VPNConfiguration?, handshake: UInt64?)>(([], nil, nil))
+    /// Whether a watch reads the tunnel; the next change follows a reading without a tunnel.
+    private let reading = Locked(true)
+
+    var isRead: Bool { reading.withLock { $0 } }
 
     var changes: [Change] { state.withLock { $0.changes } }
     var configuration: VPNConfiguration? { state.withLock { $0.last } }
+
+    /// Shows no tunnel until the next change, as one that is made anew.
+    func endReading() { reading.withLock { $0 = false } }
 
     func handshake(at seconds: UInt64) { state.withLock { $0.handshake = seconds } }
 
@@ -365,11 +380,12 @@ final class RecordingTunnel: TunnelHost {
 
     func status() async -> TunnelReading? {
         state.withLock { state in
-            state.last == nil ? nil : TunnelReading(lastHandshake: state.handshake, bytesIn: 1, bytesOut: 2)
+            state.last == nil || !isRead ? nil : TunnelReading(lastHandshake: state.handshake, bytesIn: 1, bytesOut: 2)
         }
     }
 
     private func note(_ change: Change, _ configuration: VPNConfiguration) {
+        reading.withLock { $0 = true }
         state.withLock { state in
             let handshake = change == .start ? nil : state.handshake
             state = (state.changes + [change], configuration, handshake)

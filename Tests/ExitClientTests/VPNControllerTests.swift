@@ -199,7 +199,7 @@ internal import WebClient
         try await scene.run(scene.controller()) { controller in
             controller.connect(to: nil)
             try await scene.finish(controller)
-            await scene.passRenewal()
+            try await scene.passRenewal(of: controller)
         }
         #expect(scene.tunnel.changes.prefix(2) == [.start, .update])
         // The gateway renews the lease of a key at its addresses; the preshared key is another one.
@@ -209,13 +209,28 @@ internal import WebClient
         #expect(Set(scene.redemptions.map(\.authorization)).count == scene.redemptions.count)
     }
 
+    @Test func `a tunnel that was made anew by a renewal is read again`() async throws {
+        let scene = try ExitScene()
+        try await scene.run(scene.controller()) { controller in
+            controller.connect(to: nil)
+            try await scene.finish(controller)
+            scene.tunnel.endReading()
+            // Without readings the last handshake becomes too old.
+            try await scene.passRenewal(of: controller)
+            #expect(controller.state == .reconnecting)
+            while controller.state != .connected { try await scene.passDeadline(of: controller) }
+            #expect(controller.traffic != nil)
+        }
+        #expect(scene.tunnel.changes.prefix(2) == [.start, .update])
+    }
+
     @Test func `a client of a gateway that drains is renewed at another one, with keys of that tunnel`() async throws {
         let scene = try ExitScene()
         try await scene.run(scene.controller()) { controller in
             controller.connect(to: "us")
             try await scene.finish(controller)
             scene.behaviour.withLock { $0.draining = [0] }
-            await scene.passRenewal()
+            try await scene.passRenewal(of: controller)
             #expect(controller.lease?.location.id == "us-east-1")
         }
         let redemptions = scene.redemptions.prefix(2)
@@ -235,7 +250,7 @@ internal import WebClient
             try await scene.finish(controller)
             #expect(VPNStatusReport(controller).renewalFailure == nil)
             scene.behaviour.withLock { $0.issuerKey = 1 }
-            await scene.passRenewal()
+            try await scene.passRenewal(of: controller)
             #expect(controller.renewalFailure?.failureCode.slug == "issuer-key-differs")
             let lines = VPNStatusReport(controller).lines
             #expect(lines.contains { $0.hasPrefix("renewal: ") && $0.hasSuffix(scene.directory.file(Self.report)) })

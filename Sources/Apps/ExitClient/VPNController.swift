@@ -79,6 +79,13 @@ package final class VPNController: Sendable {
     /// The reason for which the last attempt to renew the lease failed, or did without the directory.
     package var renewalFailure: VPNFailure? { session.withLock { $0.machine.renewalFailure } }
 
+    /// Whether no operation is under way and no input is left, so that only time or a person changes something.
+    var isIdle: Bool {
+        guard let number = operations.idleNumber, driver.isWaiting else { return false }
+        // The driver may have started one meanwhile.
+        return operations.idleNumber == number
+    }
+
     /// Begins a connection to a location, or to any.
     package func connect(to location: String?) { driver.offer(.vpn(.connect(location: location))) }
 

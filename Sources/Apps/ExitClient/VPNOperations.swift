@@ -3,14 +3,22 @@ internal import Concurrency
 /// The operations of a connection under way: requests at the same time, and changes of the tunnel one after another.
 final class VPNOperations: Sendable {
     private struct State: Sendable {
+        /// The number of operations that were started.
         var number: UInt64 = 0
         var tasks: [UInt64: Task<Void, Never>] = [:]
         /// The latest change of the tunnel.
         var last: Task<Void, Never>?
+        /// The number of that change; nil once it has ended.
+        var lastNumber: UInt64?
         var watch: Task<Void, Never>?
     }
 
     private let state = Locked(State())
+
+    /// The number of operations that were started; nil while one is under way.
+    var idleNumber: UInt64? {
+        state.withLock { $0.tasks.isEmpty && $0.lastNumber == nil ? $0.number : nil }
+    }
 
     /// Starts an operation.
     func start(_ body: @escaping @Sendable () async -> Void) {
@@ -28,9 +36,13 @@ final class VPNOperations: Sendable {
     func startNext(_ body: @escaping @Sendable () async -> Void) {
         state.withLock { state in
             let former = state.last
+            state.number += 1
+            let number = state.number
+            state.lastNumber = number
             state.last = Task {
                 await former?.value
                 await body()
+                self.state.withLock { if $0.lastNumber == number { $0.lastNumber = nil } }
             }
         }
     }

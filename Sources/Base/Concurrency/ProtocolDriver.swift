@@ -21,6 +21,9 @@ package final class ProtocolDriver<Input: Sendable>: Sendable {
         inputs = BoundedChannel(limit: limit)
     }
 
+    /// Whether it has handled all inputs, and waits for the next one.
+    package var isWaiting: Bool { inputs.readerCount > 0 }
+
     /// Queues an input.
     ///
     /// - Returns: false when there is no room.
