@@ -45,22 +45,22 @@ enum HTTPAnswer {
     ///
     /// A body of unknown length would be sent in chunks, and the library would end it with an empty one, which the client
     /// takes for the next answer. So the connection closes after such a head.
-    static func withoutBody(_ response: Response, _ channel: any Channel) -> Response {
+    static func withoutBody(_ response: Response, _ channel: any Channel, within patience: TimeAmount) -> Response {
         guard response.body.contentLength == nil else { return response.createHeadResponse() }
         var head = response
         head.headers[.connection] = "close"
-        head.body = ResponseBody { _ in OpenConnections.end(channel) }
+        head.body = ResponseBody { _ in OpenConnections.end(channel, within: patience) }
         return head
     }
 
     /// Returns `response` so that the connection closes after it, because the rest of the request is not read.
-    static func closing(_ response: Response, _ channel: any Channel) -> Response {
+    static func closing(_ response: Response, _ channel: any Channel, within patience: TimeAmount) -> Response {
         var closing = response
         closing.headers[.connection] = "close"
         let body = response.body
         closing.body = ResponseBody(contentLength: body.contentLength) { writer in
             try await body.write(writer)
-            OpenConnections.end(channel)
+            OpenConnections.end(channel, within: patience)
         }
         return closing
     }

@@ -58,7 +58,7 @@ package struct HTTPServer: Sendable {
         package var patience = Duration.seconds(30)
         /// Whether a client that does not read its answer stays connected.
         package var toleratesSlowReaders = false
-        /// The time that a server that stops gives requests in progress until their clients have got the answers; zero closes
+        /// The time that a server that stops gives requests in progress until the kernel has the answers; zero closes
         /// the connections at once, also in the middle of an answer.
         package var drain = Duration.seconds(2)
 
@@ -219,7 +219,7 @@ package struct HTTPServer: Sendable {
         listener.close(promise: nil)
     }
 
-    /// Waits until the open requests were answered and their clients have got the answers.
+    /// Waits until the open requests were answered, and the kernel has taken the answers.
     private static func drain(
         _ responder: Responder,
         _ connections: OpenConnections,
@@ -228,7 +228,7 @@ package struct HTTPServer: Sendable {
         await withTaskGroup { group in
             group.addTask {
                 await responder.drain()
-                await connections.endAll()
+                await connections.endAll(within: TimeAmount(patience))
             }
             group.addTask { try? await Task.sleep(for: patience) }  // cancelled when all have ended
             await group.next()

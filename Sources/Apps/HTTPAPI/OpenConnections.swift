@@ -29,18 +29,32 @@ final class OpenConnections: Sendable {
         }
     }
 
-    /// Closes a connection once its client has got what was written.
+    /// The time in which a client that still sends can read the answer before the connection closes (RFC 9112, section
+    /// 9.6): a socket that closes with bytes unread resets the connection, and the answer can be lost.
+    private static let linger = TimeAmount.seconds(1)
+
+    /// Closes the server's direction of a connection once the kernel has taken what was written, for at most `patience`,
+    /// and then the connection.
+    ///
+    /// - Returns: A future of the first step.
     @discardableResult
-    static func end(_ channel: any Channel) -> EventLoopFuture<Void> {
-        // To close both directions at once would drop what the kernel has not taken yet.
+    static func end(_ channel: any Channel, within patience: TimeAmount) -> EventLoopFuture<Void> {
         let end = channel.close(mode: .output)
-        end.whenComplete { _ in channel.close(promise: nil) }
+        close(channel, in: patience)
+        end.whenSuccess { close(channel, in: min(linger, patience)) }
+        end.whenFailure { _ in channel.close(promise: nil) }
         return end
     }
 
-    /// Ends all connections, and waits until their clients have got what was written, or until the task is cancelled.
-    func endAll() async {
-        let ends = state.withLock { Array($0.channels.values) }.map(Self.end)
+    /// Closes a connection after a time, unless it is closed before.
+    private static func close(_ channel: any Channel, in time: TimeAmount) {
+        let alarm = channel.eventLoop.scheduleTask(in: time) { channel.close(promise: nil) }
+        channel.closeFuture.whenComplete { _ in alarm.cancel() }
+    }
+
+    /// Ends all connections, and waits until the kernel has taken what was written, or until the task is cancelled.
+    func endAll(within patience: TimeAmount) async {
+        let ends = state.withLock { Array($0.channels.values) }.map { Self.end($0, within: patience) }
         guard let loop = ends.first?.eventLoop else { return }
         let ended = Promise<Void>()
         EventLoopFuture.whenAllComplete(ends, on: loop).whenComplete { _ in ended.fulfil(()) }

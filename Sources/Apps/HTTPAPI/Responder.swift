@@ -28,7 +28,8 @@ final class Responder: Sendable {
     }
 
     private func answer(_ request: Request, _ channel: any Channel) async -> Response {
-        let body = IncomingBody(request, channel: channel, patience: TimeAmount(configuration.limits.patience))
+        let patience = TimeAmount(configuration.limits.patience)
+        let body = IncomingBody(request, channel: channel, patience: patience)
         var answer: Response
         do {
             answer = try await route(request, body, channel)
@@ -36,9 +37,9 @@ final class Responder: Sendable {
             let failure = error as? RouteFailure ?? RouteFailure(500, "internal", "unexpected: \(error)")
             answer = HTTPAnswer.failure(failure, configuration.fields)
         }
-        if request.method == .head { answer = HTTPAnswer.withoutBody(answer, channel) }
+        if request.method == .head { answer = HTTPAnswer.withoutBody(answer, channel, within: patience) }
         if await body.discard(), !requests.isDraining { return answer }
-        return HTTPAnswer.closing(answer, channel)
+        return HTTPAnswer.closing(answer, channel, within: patience)
     }
 
     /// - Throws: ``RouteFailure``.
