@@ -64,24 +64,41 @@ internal import Testing
         #expect(try AtomicFile.read(named: link, limit: 9) == nil)
     }
 
-    @Test func `changes of watched files are noticed once each`() throws {
+    @Test func `changes of watched files are taken over once each`() throws {
         let paths = ["first", "second"].map { scratch.file($0) }
         try AtomicFile.write([1], to: paths[0])
         var files = WatchedFiles(paths)
-        func look() -> [Bool] { [files.haveChanged(), files.haveChanged()] }
-        #expect(look() == [false, false])
+        func look() -> [WatchedFiles.Outcome?] { [files.takeOver {}, files.takeOver {}] }
+        #expect(look() == [nil, nil])
         // A file of the same second and size in its place.
         try AtomicFile.write([2], to: paths[0])
-        #expect(look() == [true, false])
+        #expect(look() == [.taken, nil])
         try scratch.write([3], to: "second")
-        #expect(look() == [true, false])
+        #expect(look() == [.taken, nil])
         try FileManager.default.removeItem(atPath: paths[1])
-        #expect(look() == [true, false])
+        #expect(look() == [.taken, nil])
         // As certbot renews: a link in place of the file leads to another one.
         try FileManager.default.createSymbolicLink(atPath: paths[1], withDestinationPath: paths[0])
-        #expect(look() == [true, false])
+        #expect(look() == [.taken, nil])
         try AtomicFile.write([4], to: paths[0])
-        #expect(look() == [true, false])
+        #expect(look() == [.taken, nil])
+    }
+
+    @Test func `watched files that are refused are tried again, and each refusal is reported once`() throws {
+        try AtomicFile.write([1], to: scratch.file("a"))
+        var (files, attempts) = (WatchedFiles([scratch.file("a")]), 0)
+        func look(_ reason: String?) -> WatchedFiles.Outcome? {
+            files.takeOver {
+                attempts += 1
+                if let reason { throw KeychainError.unableToRead(reason) }
+            }
+        }
+        #expect(look("never") == nil && attempts == 0)
+        try AtomicFile.write([2], to: scratch.file("a"))
+        let refusals = ["full", "full", "late", "full"].map { look($0) }
+        #expect(refusals.map { $0 == nil } == [false, true, false, false] && attempts == 4)
+        #expect(look(nil) == .taken)
+        #expect(look("never") == nil && attempts == 5)
     }
 
     @Test func `files created in an open directory stay there if its path changes`() throws {

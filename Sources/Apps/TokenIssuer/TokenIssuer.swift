@@ -90,8 +90,10 @@ package final class TokenIssuer: Sendable {
     ///
     /// - Throws: ``CommandFailure``, ``StorageError``.
     package func run(onReady: @escaping @Sendable (UInt16) -> Void) async throws {
+        let keys = WatchedFiles(keyFiles.watchedPaths)
+        let certificates = WatchedFiles(configuration.tls?.paths ?? [])
         do {
-            try await serve(HTTPServer(try serverConfiguration()), onReady)
+            try await serve(HTTPServer(try serverConfiguration()), keys, certificates, onReady)
         } catch let error as HTTPServerError {
             throw error.commandFailure
         }
@@ -99,10 +101,15 @@ package final class TokenIssuer: Sendable {
         try store.close()
     }
 
-    private func serve(_ server: HTTPServer, _ onReady: @escaping @Sendable (UInt16) -> Void) async throws {
+    private func serve(
+        _ server: HTTPServer,
+        _ keys: WatchedFiles,
+        _ certificates: WatchedFiles,
+        _ onReady: @escaping @Sendable (UInt16) -> Void
+    ) async throws {
         try await withThrowingTaskGroup { group in
             group.addTask { try await server.run(onReady: onReady) }
-            group.addTask { await self.watch(server) }
+            group.addTask { await self.watch(keys, certificates, server) }
             group.addTask { await self.removePastEpochs() }
             group.addTask { await self.reportCounts() }
             // The other tasks run until they are cancelled.
@@ -150,13 +157,12 @@ package final class TokenIssuer: Sendable {
     // MARK: Upkeep
 
     /// Takes new keys and certificates over when their files change, and tests a disk that refused a write.
-    private func watch(_ server: HTTPServer) async {
-        var keys = WatchedFiles(keyFiles.watchedPaths)
-        var certificates = WatchedFiles(configuration.tls?.paths ?? [])
+    private func watch(_ keys: WatchedFiles, _ certificates: WatchedFiles, _ server: HTTPServer) async {
+        var (keys, certificates) = (keys, certificates)
         while (try? await Task.sleep(for: Self.watchPause)) != nil {  // nil: the server ends
             await store.checkWriting()
-            takeOver(&keys) { try reloadKeys() }
-            takeOver(&certificates) {
+            keys.takeOver(logging: logger) { try reloadKeys() }
+            certificates.takeOver(logging: logger) {
                 if let chain = try certificate() { try server.replaceCertificate(with: chain) }
             }
             removeExpiredKey()
@@ -174,17 +180,6 @@ package final class TokenIssuer: Sendable {
             try keyFiles.removeExpired(at: clocks.wallSeconds())
         } catch {
             logger.error("the previous key was not removed", metadata: ["error": "\(error)"])
-        }
-    }
-
-    /// Runs `load` if one of the files has changed.
-    private func takeOver(_ files: inout WatchedFiles, _ load: () throws -> Void) {
-        guard files.haveChanged() else { return }
-        do {
-            try load()
-            logger.notice("changed files are in use", metadata: ["files": "\(files.paths.joined(separator: ", "))"])
-        } catch {
-            logger.error("changed files are not used", metadata: ["error": "\(error)"])
         }
     }
 

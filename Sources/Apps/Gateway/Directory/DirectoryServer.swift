@@ -49,7 +49,8 @@ package final class DirectoryServer: Sendable {
 
     private let configuration: DirectoryConfiguration
     private let urls: [WebURL]
-    private let client: WebClient
+    /// The client for gateways and issuer, replaced when the file of authorities changes.
+    private let client: Locked<WebClient>
     private let polls: Locked<DirectoryPolls>
     private let served: Locked<Served>
     private let clocks: Clocks
@@ -71,14 +72,18 @@ package final class DirectoryServer: Sendable {
         urls = try configuration.gateways.map { text in
             try WebURL(ExitURL(text).base + GatewayDescription.path)
         }
-        var web = WebClient.Configuration()
-        if let trust = configuration.trust { web.trust = .roots(pem: try TrustFile.text(trust)) }
-        web.requestLimit = .seconds(10)
-        web.bodyByteLimit = IssuerDirectory.byteLimit
-        client = try WebClient(web)
+        client = Locked(try Self.webClient(trust: configuration.trust))
         let polls = try DirectoryPolls(Self.roster(at: configuration.rosterPath))
         self.polls = Locked(polls)
         served = Locked(try Self.serve(polls, at: clocks.wallSeconds()))
+    }
+
+    private static func webClient(trust: String?) throws -> WebClient {
+        var web = WebClient.Configuration()
+        if let trust { web.trust = .roots(pem: try TrustFile.text(trust)) }
+        web.requestLimit = .seconds(10)
+        web.bodyByteLimit = IssuerDirectory.byteLimit
+        return try WebClient(web)
     }
 
     /// Serves until the task is cancelled; `onReady` gets the port.
@@ -87,17 +92,19 @@ package final class DirectoryServer: Sendable {
     package func run(onReady: @escaping @Sendable (UInt16) -> Void) async throws {
         await poll()
         do {
+            let certificates = WatchedFiles(configuration.tls?.paths ?? [])
+            let authorities = WatchedFiles(configuration.trust.map { [$0] } ?? [])
             let server = HTTPServer(try serverConfiguration())
             try await withThrowingTaskGroup { group in
                 group.addTask { try await server.run(onReady: onReady) }
-                group.addTask { await self.keepPolling(server) }
+                group.addTask { await self.keepPolling(certificates, authorities, server) }
                 defer { group.cancelAll() }
                 try await group.next()
             }
         } catch let error as HTTPServerError {
             throw error.commandFailure
         }
-        client.close()
+        client.withLock { $0 }.close()
     }
 
     private func serverConfiguration() throws -> HTTPServer.Configuration {
@@ -134,22 +141,25 @@ package final class DirectoryServer: Sendable {
 
     // MARK: Polls
 
-    private func keepPolling(_ server: HTTPServer) async {
-        var files = WatchedFiles(configuration.tls?.paths ?? [])
+    private func keepPolling(
+        _ certificates: WatchedFiles,
+        _ authorities: WatchedFiles,
+        _ server: HTTPServer
+    ) async {
+        var (certificates, authorities) = (certificates, authorities)
         while (try? await Task.sleep(for: period)) != nil {  // nil: the server ends
+            authorities.takeOver(logging: logger) {
+                let fresh = try Self.webClient(trust: configuration.trust)
+                client.withLock { client in
+                    client.close()
+                    client = fresh
+                }
+            }
             await poll()
-            if files.haveChanged() { renewCertificate(of: server) }
-        }
-    }
-
-    /// Reads the files of the certificate again; the present one stays in use if that fails.
-    private func renewCertificate(of server: HTTPServer) {
-        do {
-            guard let chain = try configuration.tls?.read(at: clocks.wallSeconds()) else { return }
-            try server.replaceCertificate(with: chain)
-            logger.notice("the changed certificate is in use")
-        } catch {
-            logger.error("the changed certificate is not used", metadata: ["error": "\(error)"])
+            certificates.takeOver(logging: logger) {
+                guard let chain = try configuration.tls?.read(at: clocks.wallSeconds()) else { return }
+                try server.replaceCertificate(with: chain)
+            }
         }
     }
 
@@ -170,7 +180,7 @@ package final class DirectoryServer: Sendable {
 
     private func poll(_ url: WebURL) async {
         do {
-            let answer = try await client.send(WebRequest(url))
+            let answer = try await client.withLock { $0 }.send(WebRequest(url))
             guard answer.status == 200 else {
                 return logger.warning("a gateway answers with a failure", metadata: ["status": "\(answer.status)"])
             }
@@ -185,7 +195,9 @@ package final class DirectoryServer: Sendable {
     private func pollIssuer() async {
         do {
             let url = try WebURL(polls.withLock { $0.issuerURL.text } + IssuerDirectory.path)
-            let answer = try await client.send(WebRequest(url, fields: [WebField("Accept", IssuerDirectory.mediaType)]))
+            let answer = try await client.withLock { $0 }.send(
+                WebRequest(url, fields: [WebField("Accept", IssuerDirectory.mediaType)])
+            )
             guard answer.status == 200 else {
                 return logger.warning("the issuer answers with a failure", metadata: ["status": "\(answer.status)"])
             }
