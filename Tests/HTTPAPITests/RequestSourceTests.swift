@@ -36,9 +36,11 @@ internal import Testing
         #expect(try source(of: Self.proxy, forwarded: "198.51.100.9, 192.0.2.1") == client)
         #expect(try source(of: Self.proxy, forwarded: "198.51.100.9", "203.0.113.4,  ::ffff:192.0.2.1") == client)
         #expect(try source(of: .v6(high: 0, low: 0xFFFF_0A00_0001, scope: 0), forwarded: "192.0.2.1") == client)
+        #expect(try source(of: Self.proxy, forwarded: "192.0.2.1:5555") == client)
+        #expect(try source(of: Self.proxy, forwarded: "[::ffff:192.0.2.1]:44") == client)
     }
 
-    @Test(arguments: ["unknown", "192.0.2.1:80", "192.0.2.1, _hidden"])
+    @Test(arguments: ["unknown", "192.0.2.1:port", "192.0.2.1, _hidden"])
     func `an entry that is no address leaves the proxy as the source`(_ entry: String) throws {
         #expect(try source(of: Self.proxy, forwarded: entry) == Self.proxy)
     }

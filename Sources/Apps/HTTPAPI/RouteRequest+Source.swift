@@ -13,7 +13,11 @@ extension RouteRequest {
         guard let address, proxies.contains(address) else { return address }
         // The last entry is the proxy's own; earlier ones may be forged by the client.
         let last = fields.values(of: Self.forwardedField).last?.split(separator: ",").last
-        let client = last.flatMap { IPAddress(PlainText.trimmed(String($0))) }
+        let client = last.flatMap { entry in
+            let text = PlainText.trimmed(String(entry))
+            // Some proxies write the client's port too.
+            return IPAddress(text) ?? SocketAddress(text)?.ip
+        }
         return client?.unmapped ?? address
     }
 
