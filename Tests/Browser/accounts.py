@@ -1,8 +1,10 @@
 """The account at an identity server in the console, which a person completes with a passkey on the server's page."""
 
+import json
 import re
 
 from identity_visitor import Visitor, new_handle
+from node import Program
 
 LINK = "[...document.querySelectorAll('a[target=_blank]')].find(one => one.innerText === 'Open the page').href"
 SAME, OTHER = "It is the same: continue", "It is another: stop"
@@ -70,3 +72,16 @@ def registering(scene):
     complete(laptop, visitor)
     page.see(f"You are signed in as {handle}.localhost.test.")
     assert laptop.node.api("GET", "/account")["did"] == account["did"]
+    signing_in(laptop, visitor)
+
+
+def signing_in(device, visitor):
+    """A command signs in: its last line is the account, and no longer the step that has ended."""
+    command = Program(device.node, "account", "login", "--no-browser")
+    link = None
+    while not link:
+        link = command.event("account").get("link")
+    visitor.page.open(link)
+    visitor.page.click("button", SAME)
+    report = json.loads(command.process.stdout.read().splitlines()[-1])
+    assert command.wait() == 0 and report["signedIn"] and not report["busy"], report

@@ -196,8 +196,11 @@ internal import Testing
         let bytes = try Data(contentsOf: URL(filePath: copy))
         #expect(bytes.starts(with: Data("SQLite format 3".utf8)))
         let second = try identity("backup", "--to", copy, "--json")
-        #expect(second.status != 0)
-        #expect(try second.failure["message"] as? String != nil)
+        #expect(second.status == 73)
+        #expect(try second.failure["code"] as? String == "exists")
+        let third = try identity("backup", "--to", data + "/missing/copy.sqlite", "--json")
+        #expect(third.status == 66)
+        #expect(try third.failure["code"] as? String == "no-directory")
         #expect(try Data(contentsOf: URL(filePath: copy)) == bytes)
         #expect(server.command.end(by: SIGTERM) == 0)
     }

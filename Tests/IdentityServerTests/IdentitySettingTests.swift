@@ -2,6 +2,7 @@ internal import CommandModel
 internal import HTTPAPI
 internal import Identity
 internal import RegistrationModel
+internal import TestSupport
 internal import Testing
 
 @testable internal import IdentityServer
@@ -182,7 +183,29 @@ internal import Testing
         let variable = failure(environment: ["SIGN_KEY_PATH": "/a", "TOKEN_LIFE": "never"])
         #expect(variable?.status == .configuration)
         #expect(variable?.message.hasPrefix("TOKEN_LIFE: ") == true)
-        #expect(failure(file: [.attestation: ["all"]])?.message.hasPrefix("identity.json: ") == true)
+        #expect(failure(file: [.attestation: ["all"]])?.message.hasPrefix("identity.json: attestation: ") == true)
+    }
+
+    @Test func `the standard origin of this machine has the scheme of the port`() throws {
+        let rpId: [IdentitySetting: [String]] = [.rpId: ["localhost"], .port: ["9700"]]
+        #expect(try configuration(rpId).issuer == "http://localhost:9700")
+        let withTLS = rpId.merging([.tlsCertPath: ["a"], .tlsKeyPath: ["b"]]) { $1 }
+        #expect(try configuration(withTLS).issuer == "https://localhost:9700")
+        #expect(try configuration(withTLS).origins == [WebOrigin("https://localhost:9700")])
+    }
+
+    @Test(arguments: [
+        (Array("".utf8), "empty"), (Array(" \n".utf8), "empty"), ([0xFF], "UTF-8"),
+        ([UInt8](repeating: 0x61, count: 65_537), "64 KiB"),
+    ])
+    func `an agreement that clients cannot read is refused with the reason`(text: [UInt8], reason: String) throws {
+        let folder = try TemporaryDirectory()
+        let path = try folder.write(text, to: "agreement.txt")
+        let failure = #expect(throws: CommandFailure.self) { try Agreement(path: path) }
+        #expect(failure?.code == "bad-agreement" && failure?.message.contains(reason) == true)
+        #expect(throws: CommandFailure.self) { try Agreement(path: folder.file("missing.txt")) }
+        let longest = try folder.write([UInt8](repeating: 0x61, count: 65_536), to: "longest.txt")
+        #expect(try Agreement(path: longest).text.utf8.count == 65_536)
     }
 
     @Test func `an issuer that is no URL is a bad setting with an example`() {

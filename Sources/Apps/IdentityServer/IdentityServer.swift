@@ -78,15 +78,20 @@ package final class IdentityServer: Sendable {
     ///
     /// - Throws: ``CommandFailure``, ``StorageError``.
     package func run(onReady: @escaping @Sendable (UInt16) -> Void) async throws {
+        let files = WatchedFiles(keyFiles.watchedPaths + (configuration.tls?.paths ?? []))
         do {
-            try await serve(HTTPServer(try serverConfiguration()), onReady)
+            try await serve(HTTPServer(try serverConfiguration()), files, onReady)
         } catch let error as HTTPServerError {
             throw error.commandFailure
         }
         try store.close()
     }
 
-    private func serve(_ server: HTTPServer, _ onReady: @escaping @Sendable (UInt16) -> Void) async throws {
+    private func serve(
+        _ server: HTTPServer,
+        _ files: WatchedFiles,
+        _ onReady: @escaping @Sendable (UInt16) -> Void
+    ) async throws {
         try await withThrowingTaskGroup { group in
             group.addTask {
                 try await withTaskCancellationHandler {
@@ -95,7 +100,7 @@ package final class IdentityServer: Sendable {
                     self.service.board.stopWaiting()
                 }
             }
-            group.addTask { await self.watch(server) }
+            group.addTask { await self.watch(files, server) }
             group.addTask { await self.removeExpired() }
             // The other tasks run until they are cancelled.
             try await group.next()
@@ -130,17 +135,13 @@ package final class IdentityServer: Sendable {
     // MARK: Upkeep
 
     /// Takes new keys and certificates over when their files change, and tests a disk that refused a write.
-    private func watch(_ server: HTTPServer) async {
-        var files = WatchedFiles(keyFiles.watchedPaths + (configuration.tls?.paths ?? []))
+    private func watch(_ files: WatchedFiles, _ server: HTTPServer) async {
+        var files = files
         while (try? await Task.sleep(for: Self.watchPause)) != nil {  // nil: the server ends
             await store.checkWriting()
-            guard files.haveChanged() else { continue }
-            do {
+            files.takeOver(logging: logger) {
                 try service.replaceKeys(try keyFiles.load(at: clocks.wallSeconds()))
                 if let chain = try certificate() { try server.replaceCertificate(with: chain) }
-                logger.notice("the files of keys or certificates changed, and are in use")
-            } catch {
-                logger.error("the changed files of keys or certificates are not used", metadata: ["error": "\(error)"])
             }
         }
     }
@@ -162,6 +163,13 @@ package final class IdentityServer: Sendable {
     /// - Throws: ``IdentityStoreError``, ``StorageError``, ``DataDirectoryError``.
     package static func backUp(directory path: String, to copy: String) async throws {
         let directory = try existing(path)
+        guard try SystemFileSystem().status(of: copy, followingLink: false) == nil else {
+            throw CommandFailure("exists", .cannotCreate, "\(copy) exists: name a file that does not with --to")
+        }
+        let folder = FilePath.directory(of: copy)
+        guard try SystemFileSystem().status(of: folder, followingLink: true)?.kind == .directory else {
+            throw CommandFailure("no-directory", .noInput, "there is no folder \(folder): make it, or change --to")
+        }
         let store = try IdentityStore(path: directory.file(databaseName))
         try await store.backUp(to: copy)
         try store.close()

@@ -30,7 +30,7 @@ package struct SettingValues<Key: SettingKey>: Sendable {
                     ? text.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) } : [text]
                 values[setting] = try Self.checked(setting, texts, .environment, at: setting.variable)
             } else if let texts = file[setting] {
-                values[setting] = try Self.checked(setting, texts, .file, at: name)
+                values[setting] = try Self.checked(setting, texts, .file, at: "\(name): \(setting.rawValue)")
             } else if let texts = setting.defaultValues {
                 values[setting] = SettingValue(texts: texts, source: .standard)
             }

@@ -5,7 +5,9 @@ internal import Platform
 
 /// The text that a person accepts before a registration.
 struct Agreement: Hashable, Sendable {
-    private static let byteLimit = 262_144
+    /// The most bytes that clients read.
+    private static let byteLimit = 64 * 1024
+    private static let readLimit = 4 << 20
     private static let standardText = """
         You register a handle, which is public, with a DID, which is public too: other people can look up which DID a handle has.
 
@@ -36,9 +38,19 @@ struct Agreement: Hashable, Sendable {
             self.init(text: Self.standardText)
             return
         }
-        guard let bytes = try AtomicFile.read(named: path, limit: Self.byteLimit), let text = String(utf8: bytes) else {
-            throw CommandFailure("bad-agreement", .configuration, "\(path): there is no text in UTF-8 at this path")
+        let found = try AtomicFile.read(named: path, limit: Self.readLimit)
+        guard let bytes = found else { throw Self.failure(path, "there is no such file: check agreementPath") }
+        guard bytes.count <= Self.byteLimit else {
+            throw Self.failure(path, "it has more than 64 KiB, and clients read no more: make it shorter")
+        }
+        guard let text = String(utf8: bytes) else { throw Self.failure(path, "it is not in UTF-8: convert it") }
+        guard text.contains(where: { !$0.isWhitespace }) else {
+            throw Self.failure(path, "it is empty: write the text")
         }
         self.init(text: text)
+    }
+
+    private static func failure(_ path: String, _ why: String) -> CommandFailure {
+        CommandFailure("bad-agreement", .configuration, "\(path) is no agreement: \(why)")
     }
 }

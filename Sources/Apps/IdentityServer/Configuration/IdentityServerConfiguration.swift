@@ -48,17 +48,18 @@ package struct IdentityServerConfiguration: Sendable {
         rpId = text(.rpId)
         rpName = text(.rpName)
         let isLocal = rpId == "localhost"
-        let standard = isLocal ? "http://localhost:\(port)" : "https://\(rpId)"
-        origins = try (values[.origin]?.texts ?? [standard]).map { text throws(CommandFailure) in try WebOrigin(text) }
-        handleDomain = try values.text(.handleDomain).map { try HandleDomain($0) } ?? .standard(forRelyingParty: rpId)
-        let own = origins.first { $0.host != nil }?.description ?? standard
-        issuer = values.text(.issuer) ?? own
-        audience = values.text(.audience) ?? issuer
         switch (values.text(.tlsCertPath), values.text(.tlsKeyPath)) {
         case (let certificate?, let key?): tls = CertificateFiles(certificatesPath: certificate, keyPath: key)
         case (nil, nil): tls = nil
         case (nil, _), (_, nil): throw Self.failure("give both TLS_CERT_PATH and TLS_KEY_PATH, or neither")
         }
+        let standard =
+            isLocal ? "\(tls == nil ? "http" : "https")://localhost:\(port)" : "https://\(rpId)"
+        origins = try (values[.origin]?.texts ?? [standard]).map { text throws(CommandFailure) in try WebOrigin(text) }
+        handleDomain = try values.text(.handleDomain).map { try HandleDomain($0) } ?? .standard(forRelyingParty: rpId)
+        let own = origins.first { $0.host != nil }?.description ?? standard
+        issuer = values.text(.issuer) ?? own
+        audience = values.text(.audience) ?? issuer
         host =
             try values.text(.listenAddress).map { text throws(CommandFailure) in try AddressText.parse(text) }
             ?? (isLocal && tls == nil ? .v4(0x7F00_0001) : .v4(0))

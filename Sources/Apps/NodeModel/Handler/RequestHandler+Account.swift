@@ -116,7 +116,22 @@ extension RequestHandler {
         _ body: @escaping @Sendable (RegistrationDriver) async throws -> Void
     ) async throws -> AccountStateReport {
         try accountProgress.begin()
-        defer { accountProgress.end() }
+        do {
+            defer { accountProgress.end() }
+            try await perform(purpose, at: server, for: handle, named: name, tell, body)
+        }
+        // The report is that of an account, no longer that of a step.
+        return try await accountState()
+    }
+
+    private func perform(
+        _ purpose: (IdentityServerFacts) throws -> RegistrationPlan.Purpose,
+        at server: String?,
+        for handle: Handle?,
+        named name: String?,
+        _ tell: @escaping Tell,
+        _ body: @escaping @Sendable (RegistrationDriver) async throws -> Void
+    ) async throws {
         let (flows, continuation) = AsyncStream.makeStream(of: RegistrationFlow.self)
         do {
             let connection = try connectToIdentityServer(at: server)
@@ -138,7 +153,6 @@ extension RequestHandler {
             }
             if let problem = driver.flow.problem { throw problem }
             guard case .done = driver.flow.state else { throw Self.unfinished }
-            return try await accountState()
         } catch let error as IdentityServiceError {
             if error.isOffline { try await workOffline(for: handle, named: name) }
             accountProgress.problem = .service(error)
@@ -238,6 +252,8 @@ extension RequestHandler {
             return LogoutReport(endedAtServer: true, reason: nil)
         } catch let error as IdentityServiceError {
             try keychain.deleteAuthenticationToken()
+            // The account was deleted, or the session was ended elsewhere.
+            if error.refusalCode == "session-ended" { return LogoutReport(endedAtServer: true, reason: nil) }
             return LogoutReport(endedAtServer: false, reason: "\(error)")
         }
     }
