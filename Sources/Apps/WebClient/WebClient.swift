@@ -69,9 +69,7 @@ package struct WebClient: Sendable {
     /// idempotent (RFC 9110, section 9.2.2).
     package func send(_ request: WebRequest) async throws(WebClientError) -> WebResponse {
         try request.check(bodyLimit: configuration.bodyByteLimit)
-        guard request.url.scheme == .https || request.url.isLoopback else {
-            throw .notEncrypted(host: request.url.authority)
-        }
+        try request.url.requireEncryption()
         let deadline = NIODeadline.now() + TimeAmount(configuration.requestLimit)
         try await pool.enter(until: deadline)
         defer { pool.leave() }

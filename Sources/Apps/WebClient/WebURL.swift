@@ -76,6 +76,13 @@ package struct WebURL: Hashable, Sendable, CustomStringConvertible {
     /// The host and the port if it is not that of the scheme.
     package var authority: String { port == scheme.defaultPort ? "\(host)" : "\(host):\(port)" }
 
+    /// Throws for a URL to which a client sends nothing, because it has plain HTTP and another host than this machine.
+    ///
+    /// - Throws: ``WebClientError/notEncrypted(host:)``.
+    package func requireEncryption() throws(WebClientError) {
+        guard scheme == .https || isLoopback else { throw .notEncrypted(host: authority) }
+    }
+
     /// Whether the host is this machine.
     var isLoopback: Bool {
         switch host {

@@ -105,7 +105,7 @@ extension GatewaySetting {
 
     private func requireURL(_ value: String) throws(CommandFailure) {
         do {
-            _ = try (ExitURL(value), WebURL(value))
+            _ = try (ExitURL(value), WebURL(value).requireEncryption())
         } catch {
             throw unfit(value, "\(error); give a URL such as https://gateway.example.org:8443")
         }

@@ -39,9 +39,11 @@ package struct RosterOrder: Sendable {
                 "--days must be a number from \(Self.days.lowerBound) to \(Self.days.upperBound)"
             )
         }
+        let url = try WebURL(issuer)
+        try url.requireEncryption()
         let roster = try ExitRoster(
             exit: ExitName(exitName),
-            issuerName: WebURL(issuer).host.description,
+            issuerName: url.host.description,
             issuerURL: ExitURL(ExitURL(issuer).base),
             gateways: gateways.map { try Ed25519PublicKey(base64Encoded: $0) },
             issued: now,

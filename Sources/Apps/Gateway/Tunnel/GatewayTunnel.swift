@@ -44,6 +44,13 @@ package final class GatewayTunnel: TunnelControl {
                 "--uplink is missing: name the interface to the internet, such as eth0"
             )
         }
+        if let interfaces = NetworkInterface.all(), !interfaces.contains(where: { $0.name == uplink }) {
+            throw CommandFailure(
+                "bad-setting",
+                .configuration,
+                "there is no interface \(uplink): give --uplink the one that leads to the internet (`ip route` shows it)"
+            )
+        }
         let directory = try DataDirectory(at: path)
         let socketPath = try GatewayControl.path(of: Self.engineSocketName, in: directory)
         let port = configuration.endpoints.first?.port ?? 0
