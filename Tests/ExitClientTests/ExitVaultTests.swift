@@ -56,9 +56,16 @@ internal import Testing
 
     @Test func `a voucher replaces the former one`() throws {
         #expect(try vault(keys).voucher() == nil)
-        try vault(keys).store(voucher: "a")
-        try vault(keys).store(voucher: "b")
-        #expect(try vault(keys).voucher() == "b")
+        let vouchers = [ExitScene.voucher(allowance: 1), ExitScene.voucher(allowance: 2)]
+        for voucher in vouchers { try vault(keys).store(voucher: voucher) }
+        #expect(try vault(keys).voucher() == vouchers[1])
         try vault(keys).removeConfiguration()
+    }
+
+    @Test(arguments: ["", "garbage", String(repeating: "A", count: 900)])
+    func `a text that is no voucher leaves the stored one`(text: String) throws {
+        try vault(keys).store(voucher: ExitScene.voucher)
+        #expect(throws: VPNFailure.badVoucher) { try vault(keys).store(voucher: text) }
+        #expect(try vault(keys).voucher() == ExitScene.voucher)
     }
 }

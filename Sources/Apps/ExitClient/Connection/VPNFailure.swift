@@ -20,6 +20,8 @@ package enum VPNFailure: Error, Hashable, Sendable {
     case issuerRefused(reason: String)
     /// The wallet has no token, and no voucher is known with which new ones are issued.
     case noVoucher
+    /// A text that a person gave as a voucher is none.
+    case badVoucher
     /// The gateway cannot be reached.
     case gatewayUnreachable(reason: String)
     /// The gateway refused the token or has no room.
@@ -38,7 +40,7 @@ package enum VPNFailure: Error, Hashable, Sendable {
         switch self {
         case .gatewayUnreachable, .gatewayRefused, .silentGateway: true
         case .noGateway, .directoryUnreachable, .directoryRefused, .issuerKeyDiffers, .issuerUnreachable,
-            .issuerRefused, .allowanceUsed, .noVoucher, .leaseEnded, .tunnel, .storage:
+            .issuerRefused, .allowanceUsed, .noVoucher, .badVoucher, .leaseEnded, .tunnel, .storage:
             false
         }
     }
@@ -55,6 +57,7 @@ extension VPNFailure: CodedError, CustomStringConvertible {
         case .allowanceUsed: FailureCode("allowance-used", .refused, .tryAgain, http: 429)
         case .issuerRefused: FailureCode("issuer-refused", .refused, .notPermitted)
         case .noVoucher: FailureCode("no-voucher", .refused, .notPermitted)
+        case .badVoucher: FailureCode("bad-voucher", .badToken, .notPermitted, http: 401)
         case .gatewayUnreachable: FailureCode("gateway-unreachable", .unreachable, .unavailable)
         case .gatewayRefused: FailureCode("gateway-refused", .refused, .notPermitted)
         case .silentGateway: FailureCode("no-handshake", .unreachable, .unavailable)
@@ -81,6 +84,8 @@ extension VPNFailure: CodedError, CustomStringConvertible {
         case .issuerRefused(let reason):
             "the issuer refused, or its answer is not accepted: \(reason). Connect again, or ask the operator for another voucher"
         case .noVoucher: "the wallet has no token and no valid voucher: give the operator's voucher with --voucher FILE"
+        case .badVoucher:
+            "the file of --voucher holds no voucher: give the text that `runar issuer voucher` printed. A stored voucher stays"
         case .gatewayUnreachable(let reason):
             "the gateway is not available: \(reason). Choose another location, or try again later"
         case .gatewayRefused(let reason):

@@ -21,6 +21,15 @@ package enum VPNState: Hashable, Sendable {
         }
     }
 
+    /// Whether the list of gateways was accepted before.
+    package var followsList: Bool {
+        switch self {
+        case .disconnected, .disconnecting, .connecting(.findingGateway): false
+        case .failed(.directoryUnreachable), .failed(.directoryRefused), .failed(.storage): false
+        case .connecting, .connected, .reconnecting, .failed: true
+        }
+    }
+
     /// The word for programs.
     package var word: String {
         switch self {

@@ -1,7 +1,9 @@
+internal import BlindTokens
 internal import Bytes
 internal import CommandModel
 internal import Crypto
 internal import Essentials
+internal import ExitModel
 package import Platform
 
 /// The secrets of a client of an exit, in a data directory: the wallet, the voucher and the temporary configuration.
@@ -100,10 +102,20 @@ package final class ExitVault: Sendable {
         }
     }
 
-    /// Stores a voucher in place of another one.
+    /// Stores a voucher in place of another one, whose count in the wallet ends with it.
     ///
-    /// - Throws: ``VPNFailure/storage(reason:)``.
+    /// - Throws: ``VPNFailure/badVoucher`` for a text that is none; ``VPNFailure/storage(reason:)``.
     package func store(voucher: String) throws(VPNFailure) {
+        guard Voucher(unverified: voucher) != nil else { throw .badVoucher }
+        guard try self.voucher() != voucher else { return }
+        if let stored = try wallet() {
+            try storing {
+                var wallet = try stored.withBytes { try TokenWallet(snapshot: $0) }
+                wallet.replaceEntitlement()
+                var snapshot = wallet.snapshot
+                try store(wallet: SecretBytes(consuming: &snapshot))
+            }
+        }
         try storing { try keys.store(SecretBytes(copying: voucher.utf8), id: Self.voucherId) }
     }
 

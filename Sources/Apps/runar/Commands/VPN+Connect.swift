@@ -42,7 +42,7 @@ struct ConnectVPN: AsyncParsableCommand {
         let directory = try DataDirectory(at: try place.directory)
         let lock = try directory.lock(for: "a connection", remedy: "end it with `runar vpn disconnect` first")
         defer { withExtendedLifetime(lock) {} }
-        let record = try exit.record(in: directory, keeping: true)
+        let record = try exit.record(in: directory)
         let vault = try ExitVault(in: directory)
         if let voucher {
             let text = try InputText.read(voucher, limit: 1_024)
@@ -58,11 +58,15 @@ struct ConnectVPN: AsyncParsableCommand {
                 socketPath: directory.file("engine.sock")
             )
         )
-        try await follow(controller, directory)
+        try await follow(controller, record, directory)
     }
 
     /// Runs the connection with its control socket until it ends.
-    private func follow(_ controller: VPNController, _ directory: DataDirectory) async throws {
+    private func follow(
+        _ controller: VPNController,
+        _ record: VPNExitRecord,
+        _ directory: DataDirectory
+    ) async throws {
         let control = VPNControl(directory: directory.path)
         let upload = directory.file("upload-")
         controller.connect(to: location)
@@ -72,7 +76,7 @@ struct ConnectVPN: AsyncParsableCommand {
                 group.addTask {
                     try await control.run(controller, uploadPrefix: upload, logger: Logger(label: "Runar.VPN"))
                 }
-                group.addTask { try await show(controller) }
+                group.addTask { try await show(controller, record, directory) }
                 // The first end is that of the connection.
                 defer { group.cancelAll() }
                 try await group.next()
@@ -80,15 +84,24 @@ struct ConnectVPN: AsyncParsableCommand {
         }
     }
 
-    /// Prints the states until the last one.
-    private func show(_ controller: VPNController) async throws {
+    /// Prints the states until the last one, and stores the exit once its list was accepted.
+    private func show(
+        _ controller: VPNController,
+        _ record: VPNExitRecord,
+        _ directory: DataDirectory
+    ) async throws {
         var last: VPNState?
+        var isStored = false
         while true {
             let state = try await controller.state(after: last)
             // Before the driver has taken the request.
             let isFirst = last == nil && state == .disconnected
             last = state
             guard !isFirst else { continue }
+            if !isStored, state.followsList {
+                try record.store(in: directory)
+                isStored = true
+            }
             let report = VPNStatusReport(controller)
             if place.json { try Output.json(report) } else { Output.note(report.lines.first ?? state.word) }
             if case .failed(let failure) = state { throw failure }

@@ -22,12 +22,11 @@ struct VPNExitOptions: ParsableArguments {
     )
     var issuerRoots: String?
 
-    /// The record with the given options in place of the stored ones; `keeping` stores it.
+    /// The record with the given options in place of the stored ones.
     ///
     /// - Throws: ``CommandFailure``, ``FileError``.
-    func record(in directory: DataDirectory, keeping: Bool) throws -> VPNExitRecord {
-        let path = directory.file("exit.json")
-        let stored = try AtomicFile.read(path, limit: VPNExitRecord.byteLimit).map {
+    func record(in directory: DataDirectory) throws -> VPNExitRecord {
+        let stored = try AtomicFile.read(VPNExitRecord.path(in: directory), limit: VPNExitRecord.byteLimit).map {
             try JSONText.decode(VPNExitRecord.self, from: $0)
         }
         guard let exit = exit ?? stored?.exit, let key = `operator` ?? stored?.operatorKey else {
@@ -40,7 +39,6 @@ struct VPNExitOptions: ParsableArguments {
         let roots = try issuerRoots.map { try InputText.read($0, limit: VPNExitRecord.byteLimit / 2) } ?? stored?.roots
         let record = VPNExitRecord(exit: exit, operatorKey: key, roots: roots)
         _ = try record.settings(asking: false)
-        if keeping { try AtomicFile.write(JSONText.bytes(record), to: path) }
         return record
     }
 }
@@ -53,6 +51,15 @@ struct VPNExitRecord: Codable, Equatable {
     let operatorKey: String
     /// The authorities in PEM; nil for those of the system.
     let roots: String?
+
+    static func path(in directory: DataDirectory) -> String { directory.file("exit.json") }
+
+    /// Stores the record; call it once the list of gateways was accepted, so that a mistyped key replaces no good one.
+    ///
+    /// - Throws: ``FileError``; an error of the encoder.
+    func store(in directory: DataDirectory) throws {
+        try AtomicFile.write(JSONText.bytes(self), to: Self.path(in: directory))
+    }
 
     /// The settings of a connection.
     ///
@@ -85,7 +92,7 @@ struct VPNLocations: AsyncParsableCommand {
     @OptionGroup var place: VPNPlace
 
     func run() async throws {
-        let record = try exit.record(in: DataDirectory(at: try place.directory), keeping: false)
+        let record = try exit.record(in: DataDirectory(at: try place.directory))
         let settings = try record.settings(asking: false)
         let found = try await ExitRequests(ExitTransport(roots: record.roots)).verifiedExit(
             at: settings.exit,

@@ -75,6 +75,10 @@ public struct TokenWallet: Sendable {
     /// The number of tokens, including those that are too new to be used.
     public var count: Int { state.tokens.count }
 
+    /// Forgets how many tokens of the epoch were issued, because another entitlement replaces the one that was counted; the
+    /// tokens stay.
+    public mutating func replaceEntitlement() { state.received = 0 }
+
     /// Handles `input` and returns the resulting actions, in order.
     ///
     /// The time `now` is in seconds since 1970. Delays and choices are drawn from `random`, which must not be
@@ -139,9 +143,9 @@ public struct TokenWallet: Sendable {
 
     private mutating func list(_ keyIds: [TokenKeyId], allowance: Int) {
         state.keyIds = Array(keyIds.prefix(Self.keyLimit))
-        state.allowance = min(max(0, allowance), Self.tokenLimit)
         state.tokens.removeAll { !state.keyIds.contains($0.token.input.keyId) }
-        removeSurplus()
+        // The tokens of an entitlement that granted more stay.
+        state.allowance = min(max(allowance, count), Self.tokenLimit)
     }
 
     /// Keeps the number of tokens at the allowance; those of other epochs are removed first.
