@@ -70,7 +70,7 @@ final class ExitScene: Sendable {
 
     func vault() throws -> ExitVault {
         let vault = ExitVault(keys: keys, folder: directory.path)
-        if let voucher { try vault.store(voucher: voucher) }
+        if let voucher, try vault.voucher() == nil { try vault.store(voucher: voucher) }
         return vault
     }
 
@@ -278,6 +278,7 @@ final class ExitScene: Sendable {
             leaseEnds: now + 60
         )
         return VPNConfiguration(
+            gateway: gatewayKeys[0].publicKey,
             location: location,
             privateKey: try X25519PrivateKey(rawRepresentation: [UInt8](repeating: 0x11, count: 32)),
             presharedKey: try PresharedKey(rawRepresentation: [UInt8](repeating: 0x22, count: 32)),

@@ -140,6 +140,26 @@ internal import WebClient
         #expect(scene.behaviour.withLock { $0.remaining } == 0)
     }
 
+    @Test func `another voucher is used in the epoch of the former one, whose tokens stay`() async throws {
+        let scene = try ExitScene(voucher: ExitScene.voucher(allowance: 4))
+        scene.behaviour.withLock { $0.refusal = 0 }
+        try await scene.run(scene.controller()) { controller in
+            controller.connect(to: nil)
+            let failure = try await controller.failure()
+            #expect(failure.failureCode.slug == "allowance-used")
+        }
+        scene.behaviour.withLock { $0.refusal = nil }
+        for (allowance, count) in [(3, 2), (1, 1)] {
+            try scene.vault().store(voucher: ExitScene.voucher(allowance: UInt16(allowance)))
+            try await scene.run(scene.controller()) { controller in
+                controller.connect(to: nil)
+                try await scene.finish(controller)
+                #expect(controller.tokenCount == count)
+            }
+        }
+        #expect(Set(scene.redemptions.map(\.authorization)).count == 2)
+    }
+
     @Test(arguments: [0, -1, 4]) func `a refusal without fewer tokens that remain is not repeated`(remaining: Int)
         async throws
     {

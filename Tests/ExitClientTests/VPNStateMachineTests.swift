@@ -47,6 +47,21 @@ internal import Testing
             }
             throw NoRenewal()
         }
+
+        /// Redeems a renewal at the first gateway of a list without the present one, and returns the number of the change of
+        /// the tunnel.
+        mutating func move(to gateways: Gateway...) throws -> UInt64 {
+            let number = try renew()
+            _ = handle(.found(number, gateways))
+            let effects = handle(.token(number + 1, [2]))
+            #expect(effects == [.redeem(number + 2, token: [2], gateways[0])])
+            #expect(
+                handle(.redeemed(number + 2, "other", lasts: .seconds(3_600))) == [
+                    .report(.connecting(.startingTunnel)), .keep("other"), .startTunnel(number + 3, "other"),
+                ]
+            )
+            return number + 3
+        }
     }
 
     @Test func `a connection takes a token, redeems it, keeps the configuration and ends with a handshake`() {
@@ -204,26 +219,76 @@ internal import Testing
         #expect(dialogue.machine.renewalFailure == nil)
     }
 
-    @Test func `a gateway that no longer is listed is left for another one, which must complete a handshake`() throws {
+    @Test func `a gateway that no longer is listed is left for another one`() throws {
         var dialogue = Dialogue()
         dialogue.establish()
-        let number = try dialogue.renew()
-        _ = dialogue.handle(.found(number, ["c", "d"]))
-        #expect(dialogue.handle(.token(number + 1, [2])) == [.redeem(number + 2, token: [2], "c")])
+        let number = try dialogue.move(to: "c")
+        #expect(dialogue.handle(.started(number)).first == .report(.connecting(.shakingHands)))
+        #expect(dialogue.handle(.handshake(at: dialogue.now)).first == .report(.connected))
+        // The new lease is renewed at its gateway.
+        let next = try dialogue.renew()
+        _ = dialogue.handle(.found(next, ["a", "c"]))
+        #expect(dialogue.handle(.token(next + 1, [3])) == [.redeem(next + 2, token: [3], "c")])
+    }
+
+    @Test(arguments: [nil, VPNFailure.tunnel(reason: "no permission")])
+    func `a move to a gateway that completes no handshake goes back to the former lease`(failure: VPNFailure?) throws {
+        var dialogue = Dialogue()
+        dialogue.establish()
+        let number = try dialogue.move(to: "c")
+        let effects: [Machine.Effect]
+        if let failure {
+            effects = dialogue.handle(.failed(number, failure))
+        } else {
+            _ = dialogue.handle(.started(number))
+            dialogue.now += Machine.handshakeLimit
+            effects = dialogue.handle(.timeReached)
+        }
+        let again = number + 2
         #expect(
-            dialogue.handle(.redeemed(number + 2, "other", lasts: .seconds(3_600))) == [
-                .report(.connecting(.startingTunnel)), .keep("other"), .startTunnel(number + 3, "other"),
-            ]
+            effects == [.report(.connecting(.startingTunnel)), .keep("first"), .startTunnel(again, "first")]
         )
-        #expect(dialogue.handle(.started(number + 3)).first == .report(.connecting(.shakingHands)))
+        _ = dialogue.handle(.started(again))
+        #expect(dialogue.handle(.handshake(at: dialogue.now)).first == .report(.connected))
+        #expect(dialogue.machine.renewalFailure == failure ?? .silentGateway)
+        // The silent one costs no further token, and the lease ends when it would have.
+        for _ in 0..<3 {
+            let number = try dialogue.renew()
+            #expect(dialogue.handle(.found(number, ["c"])) == [.wake(at: dialogue.now + Machine.renewalPause)])
+        }
+        while !dialogue.machine.state.hasEnded, dialogue.now < .seconds(4_000) {
+            dialogue.now += .seconds(1)
+            _ = dialogue.handle(.timeReached)
+        }
+        #expect(dialogue.now == .seconds(3_600))
+        let reason = "\(failure ?? .silentGateway)"
+        #expect(dialogue.machine.state == .failed(.leaseEnded(reason: reason)))
+    }
+
+    @Test func `without a former lease the next gateway is tried, with a token that is old enough`() throws {
+        var dialogue = Dialogue()
+        _ = dialogue.connect()
+        _ = dialogue.handle(.waits(2, until: nil))
+        _ = dialogue.handle(.confirm)
+        _ = dialogue.handle(.token(3, [1]))
+        _ = dialogue.handle(.redeemed(4, "first", lasts: .seconds(600)))
+        _ = dialogue.handle(.started(5))
+        _ = dialogue.handle(.handshake(at: dialogue.now))
+        let number = try dialogue.move(to: "c", "d")
+        _ = dialogue.handle(.started(number))
+        dialogue.now += Machine.handshakeLimit
+        _ = dialogue.handle(.timeReached)
+        // The former gateway has ended meanwhile.
+        _ = dialogue.handle(.started(number + 2))
         dialogue.now += Machine.handshakeLimit
         #expect(
             dialogue.handle(.timeReached) == [
                 .stopTunnel, .removeConfiguration, .report(.connecting(.takingToken)),
-                .takeToken(number + 5, isConfirmed: false),
+                .takeToken(number + 4, isConfirmed: false),
             ]
         )
-        #expect(dialogue.handle(.token(number + 5, [3])).last == .redeem(number + 6, token: [3], "d"))
+        #expect(dialogue.machine.isRenewing)
+        #expect(dialogue.handle(.token(number + 4, [3])).last == .redeem(number + 5, token: [3], "d"))
     }
 
     @Test func `a gateway that refuses a renewal is tried last at the next attempt`() throws {
@@ -239,6 +304,9 @@ internal import Testing
         _ = dialogue.handle(.found(second, ["a", "b"]))
         #expect(dialogue.handle(.token(second + 1, [3])) == [.redeem(second + 2, token: [3], "b")])
         _ = dialogue.handle(.redeemed(second + 2, "other", lasts: .seconds(3_600)))
+        #expect(dialogue.machine.renewalFailure == failure)
+        _ = dialogue.handle(.started(second + 3))
+        _ = dialogue.handle(.handshake(at: dialogue.now))
         #expect(dialogue.machine.renewalFailure == nil)
     }
 

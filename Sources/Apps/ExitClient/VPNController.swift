@@ -29,8 +29,6 @@ package final class VPNController: Sendable {
     private let changes = ConditionVariable()
     private let reading = Locked<TunnelReading?>(nil)
     private let configuration = Locked<VPNConfiguration?>(nil)
-    /// The key of the tunnel that exists, and its gateway, which renews a lease at its addresses for the same key.
-    private let tunnelKey = Locked<(gateway: Ed25519PublicKey, key: X25519PrivateKey)?>(nil)
 
     package convenience init(
         _ settings: VPNSettings,
@@ -174,7 +172,6 @@ package final class VPNController: Sendable {
             operations.startNext {
                 await self.tunnel.stop()
                 self.reading.withLock { $0 = nil }
-                self.tunnelKey.withLock { $0 = nil }
             }
         case .wake(let time): return .wake(at: time)
         case .report(let state): report(state)
@@ -313,8 +310,9 @@ package final class VPNController: Sendable {
         _ gateway: GatewayDescription
     ) async throws(VPNFailure) -> ExitSession.Input {
         var random = SystemRandom()
-        let present = tunnelKey.withLock { $0 }
-        let privateKey = present?.gateway == gateway.gateway ? present?.key : nil
+        // A gateway renews a lease at its addresses for the same key.
+        let present = configuration.withLock { $0 }
+        let privateKey = present?.gateway == gateway.id ? present?.privateKey : nil
         let tunnelKey = privateKey ?? X25519PrivateKey(using: &random)
         let decapsulation = DecapsulationKey(using: &random)
         do {
@@ -326,12 +324,12 @@ package final class VPNController: Sendable {
             let now = clocks.wallSeconds()
             guard report.leaseEnds > now else { throw VPNFailure.gatewayRefused(reason: "its lease has ended already") }
             let configuration = VPNConfiguration(
+                gateway: gateway.id,
                 location: gateway.location,
                 privateKey: tunnelKey,
                 presharedKey: try PresharedKey(try decapsulation.decapsulate(report.encapsulatedKey)),
                 report: report
             )
-            self.tunnelKey.withLock { $0 = (gateway.gateway, tunnelKey) }
             return .vpn(.redeemed(number, configuration, lasts: .seconds(Int64(clamping: report.leaseEnds - now))))
         } catch let failure as VPNFailure {
             throw failure

@@ -20,12 +20,14 @@ final class VPNOperations: Sendable {
         state.withLock { $0.tasks.isEmpty && $0.lastNumber == nil ? $0.number : nil }
     }
 
-    /// Starts an operation.
+    /// Starts an operation after the changes of the tunnel so far have ended: a request on a tunnel that is being removed
+    /// would be lost.
     func start(_ body: @escaping @Sendable () async -> Void) {
         state.withLock { state in
             state.number += 1
-            let number = state.number
+            let (number, former) = (state.number, state.last)
             state.tasks[number] = Task {
+                await former?.value
                 await body()
                 self.state.withLock { _ = $0.tasks.removeValue(forKey: number) }
             }

@@ -8,6 +8,8 @@ internal import Identity
 ///
 /// It exists from the redemption until the tunnel is removed. Its description has no key.
 package struct VPNConfiguration: Sendable {
+    /// The key that signs the gateway's description.
+    let gateway: Ed25519PublicKey
     /// The location of the gateway.
     package let location: ServerLocation
     /// The keys of this end, made for this lease alone.
@@ -16,11 +18,13 @@ package struct VPNConfiguration: Sendable {
     let report: RedemptionReport
 
     init(
+        gateway: Ed25519PublicKey,
         location: ServerLocation,
         privateKey: X25519PrivateKey,
         presharedKey: PresharedKey,
         report: RedemptionReport
     ) {
+        self.gateway = gateway
         self.location = location
         self.privateKey = privateKey
         self.presharedKey = presharedKey
@@ -42,6 +46,7 @@ extension VPNConfiguration: CustomStringConvertible, CustomReflectable {
 extension VPNConfiguration {
     /// The form in the key storage.
     private struct Stored: Codable {
+        let gateway: String
         let location: ServerLocation
         let privateKey: String
         let presharedKey: String
@@ -54,6 +59,7 @@ extension VPNConfiguration {
     init(_ secret: SecretBytes) throws {
         let stored = try secret.withBytes { try JSONDecoder().decode(Stored.self, from: Data($0)) }
         self.init(
+            gateway: try Ed25519PublicKey(base64Encoded: stored.gateway),
             location: stored.location,
             privateKey: try X25519PrivateKey(base64Encoded: stored.privateKey),
             presharedKey: try PresharedKey(base64Encoded: stored.presharedKey),
@@ -64,6 +70,7 @@ extension VPNConfiguration {
     /// The form that the key storage takes, at most 4,096 bytes.
     func secretBytes() throws -> SecretBytes {
         let stored = Stored(
+            gateway: gateway.base64Encoded,
             location: location,
             privateKey: privateKey.secret.withBytes { Base64.encode($0) },
             presharedKey: presharedKey.secret.withBytes { Base64.encode($0) },

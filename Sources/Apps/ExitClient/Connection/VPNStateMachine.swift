@@ -5,7 +5,7 @@
 /// that does not answer, is followed by the next one in the order of the directory. The configuration of a lease is kept
 /// until the tunnel is removed, and renewed before the lease ends. A renewal reads the directory first, as a connection
 /// does, and stays at its gateway if the directory lists it. If that one no longer is listed, or refuses, the renewal is a
-/// lease at another gateway, with a tunnel of its own.
+/// lease at another gateway, with a tunnel of its own; the former lease continues if that one completes no handshake.
 package struct VPNStateMachine<
     Gateway: Identifiable & Sendable,
     Configuration: Sendable
@@ -69,26 +69,6 @@ package struct VPNStateMachine<
 
     private static var noTokenReason: String { "no token in the wallet was old enough" }
 
-    /// The renewal of the lease of the tunnel that exists.
-    private struct Renewal: Sendable {
-        enum Step: Sendable {
-            case finding, taking, redeeming, updating
-        }
-
-        /// The time of the next attempt; nil during one.
-        var time: Duration?
-        /// The step of the attempt in progress.
-        var step: Step?
-        /// The gateway of the lease.
-        var gateway: Gateway.ID?
-        /// The gateways that refused to renew this lease.
-        var refusing: Set<Gateway.ID> = []
-        /// The failure of the last attempt; nil once the lease is renewed.
-        var attemptFailure: VPNFailure?
-        /// The failure of the last reading of the directory.
-        var directoryFailure: VPNFailure?
-    }
-
     package private(set) var state = VPNState.disconnected
     private var location: String?
     private var gateways: [Gateway] = []
@@ -96,12 +76,15 @@ package struct VPNStateMachine<
     private var triedCount = 0
     private var operation: Operation = 0
     private var isConfirmed = false
-    private var hasTunnel = false
+    /// Whether there was a handshake since the person connected.
+    private var wasConnected = false
+    private var lease: Lease?
+    /// The lease at another gateway, until the tunnel of the present one has had a handshake.
+    private var former: Lease?
     /// The tunnel's deadlines: of the first handshake, and of the proof that the gateway answers.
     private var deadline: Duration?
     private var lastHandshake: Duration?
     private var renewal = Renewal()
-    private var leaseEnd: Duration?
 
     package init() {}
 
@@ -128,13 +111,15 @@ package struct VPNStateMachine<
     package var wakeTime: Duration? {
         switch state {
         case .connecting(.shakingHands): deadline
-        case .connected, .reconnecting: [deadline, renewal.time, leaseEnd].compactMap { $0 }.min()
+        case .connected, .reconnecting: [deadline, renewal.time, lease?.end].compactMap { $0 }.min()
         case .connecting, .disconnected, .disconnecting, .failed: nil
         }
     }
 
-    /// Whether a tunnel exists, so that a token that is taken renews its lease.
-    package var isRenewing: Bool { hasTunnel }
+    /// Whether a token that is taken renews a connection, so that no person is asked, and the token is old enough.
+    package var isRenewing: Bool { wasConnected || hasTunnel }
+
+    private var hasTunnel: Bool { lease != nil }
 
     /// The reason for which the last attempt to renew the lease failed, or did without the directory.
     package var renewalFailure: VPNFailure? { renewal.attemptFailure ?? renewal.directoryFailure }
@@ -149,7 +134,7 @@ package struct VPNStateMachine<
         self.location = location
         gateways = []
         triedCount = 0
-        isConfirmed = false
+        (isConfirmed, wasConnected) = (false, false)
         // A process that died left the configuration of its lease.
         return [.removeConfiguration] + move(to: .connecting(.findingGateway))
             + [.findGateways(begin(), location: location)]
@@ -180,7 +165,7 @@ package struct VPNStateMachine<
         renewal.directoryFailure = nil
         guard !found.isEmpty else { return postponeRenewal(after: .noGateway(location: location), at: now) }
         gateways = found
-        return takeRenewalToken()
+        return takeRenewalToken(at: now)
     }
 
     private mutating func takeToken() -> [Effect] {
@@ -190,12 +175,14 @@ package struct VPNStateMachine<
 
     /// Takes a token for the gateways in the order in which a renewal tries them: the present one first, and those that
     /// refused it last.
-    private mutating func takeRenewalToken() -> [Effect] {
+    private mutating func takeRenewalToken(at now: Duration) -> [Effect] {
         func rank(_ gateway: Gateway) -> Int {
             if renewal.refusing.contains(gateway.id) { return 2 }
-            return gateway.id == renewal.gateway ? 0 : 1
+            return gateway.id == lease?.gateway ? 0 : 1
         }
-        gateways = (0...2).flatMap { number in gateways.filter { rank($0) == number } }
+        let wanted = gateways.filter { !renewal.silent.contains($0.id) }
+        guard !wanted.isEmpty else { return postponeRenewal(after: renewal.attemptFailure, at: now) }
+        gateways = (0...2).flatMap { number in wanted.filter { rank($0) == number } }
         renewal.step = .taking
         // Not confirmed: a token of the renewal, too, is not used in the moment of its issuance.
         return [.takeToken(begin(), isConfirmed: false)]
@@ -218,18 +205,35 @@ package struct VPNStateMachine<
     }
 
     private mutating func take(_ configuration: Configuration, lasts: Duration, at now: Duration) -> [Effect] {
-        leaseEnd = now + lasts
-        let isRenewed = hasTunnel && gateways.first?.id == renewal.gateway
+        guard let gateway = gateways.first?.id else { return end(in: .failed(.noGateway(location: location))) }
+        let taken = Lease(gateway: gateway, configuration: configuration, end: now + lasts)
+        let present = lease
+        lease = taken
         renewal.time = now + max(lasts - Self.renewalMargin, lasts / 2)
-        (renewal.gateway, renewal.refusing, renewal.attemptFailure) = (gateways.first?.id, [], nil)
-        let number = begin()
-        if isRenewed {
-            renewal.step = .updating
-            return [.keep(configuration), .updateTunnel(number, configuration)]
+        guard present?.gateway == gateway else {
+            (former, triedCount) = (present, present == nil ? triedCount : 0)
+            return startTunnel(of: taken)
         }
-        if hasTunnel { triedCount = 0 }
-        (hasTunnel, renewal.step, deadline) = (true, nil, nil)
-        return move(to: .connecting(.startingTunnel)) + [.keep(configuration), .startTunnel(number, configuration)]
+        (renewal.refusing, renewal.silent, renewal.attemptFailure) = ([], [], nil)
+        renewal.step = .updating
+        return [.keep(configuration), .updateTunnel(begin(), configuration)]
+    }
+
+    private mutating func startTunnel(of lease: Lease) -> [Effect] {
+        (renewal.step, deadline) = (nil, nil)
+        let number = begin()
+        return move(to: .connecting(.startingTunnel))
+            + [.keep(lease.configuration), .startTunnel(number, lease.configuration)]
+    }
+
+    /// Makes the tunnel of the former lease again after a move to another gateway has failed; nil if there is none.
+    private mutating func goBack(after failure: VPNFailure, at now: Duration) -> [Effect]? {
+        guard let former, former.end > now, let gateway = lease?.gateway else { return nil }
+        renewal.silent.insert(gateway)
+        (lease, self.former) = (former, nil)
+        renewal.attemptFailure = failure
+        renewal.time = now + Self.renewalPause
+        return startTunnel(of: former)
     }
 
     private mutating func awaitHandshake(at now: Duration) -> [Effect] {
@@ -251,6 +255,11 @@ package struct VPNStateMachine<
         }
         guard lastHandshake.map({ $0 < time }) ?? true else { return [] }
         lastHandshake = time
+        (wasConnected, isConfirmed) = (true, false)
+        if former != nil {
+            former = nil
+            (renewal.refusing, renewal.silent, renewal.attemptFailure) = ([], [], nil)
+        }
         deadline = time + Self.handshakeLife
         return (state == .connected ? [] : move(to: .connected)) + wake()
     }
@@ -263,9 +272,9 @@ package struct VPNStateMachine<
         case .connected, .reconnecting: return failRenewal(failure, at: now)
         case .connecting(let step):
             guard step == .redeeming || step == .startingTunnel, failure.isOfGateway else {
-                return end(in: .failed(failure))
+                return goBack(after: failure, at: now) ?? end(in: .failed(failure))
             }
-            return tryNext(after: failure)
+            return goBack(after: failure, at: now) ?? tryNext(after: failure)
         case .disconnected, .disconnecting, .failed: return []
         }
     }
@@ -282,7 +291,7 @@ package struct VPNStateMachine<
         case .finding:
             // The gateways and the keys that were verified before stay in use.
             renewal.directoryFailure = failure
-            return takeRenewalToken()
+            return takeRenewalToken(at: now)
         case .redeeming:
             if let gateway = gateways.first, isRefusal(failure) { renewal.refusing.insert(gateway.id) }
             return postponeRenewal(after: failure, at: now)
@@ -311,14 +320,14 @@ package struct VPNStateMachine<
         switch state {
         case .connecting(.shakingHands):
             guard let deadline, deadline <= now else { return wake() }
-            return tryNext(after: .silentGateway)
+            return goBack(after: .silentGateway, at: now) ?? tryNext(after: .silentGateway)
         case .connected, .reconnecting: return watch(at: now)
         case .connecting, .disconnected, .disconnecting, .failed: return []
         }
     }
 
     private mutating func watch(at now: Duration) -> [Effect] {
-        if let leaseEnd, leaseEnd <= now {
+        if let lease, lease.end <= now {
             let reason = renewalFailure.map { "\($0)" } ?? (renewal.step == .taking ? Self.noTokenReason : nil)
             return end(in: .failed(.leaseEnded(reason: reason)))
         }
@@ -351,9 +360,9 @@ package struct VPNStateMachine<
     private func wake() -> [Effect] { wakeTime.map { [.wake(at: $0)] } ?? [] }
 
     private mutating func removeTunnel() -> [Effect] {
-        (deadline, lastHandshake, renewal, leaseEnd) = (nil, nil, Renewal(), nil)
-        guard hasTunnel else { return [] }
-        hasTunnel = false
+        let hadTunnel = hasTunnel
+        (deadline, lastHandshake, renewal, lease, former) = (nil, nil, Renewal(), nil, nil)
+        guard hadTunnel else { return [] }
         return [.stopTunnel, .removeConfiguration]
     }
 

@@ -111,6 +111,7 @@ package final class UAPIEngine: TunnelEngine {
             Posix.waitForEnd(ofGroup: running.process, killingAfter: patience)
         }
         await running.ended.waitIgnoringCancellation()
+        Posix.unlink(path)
     }
 
     /// Waits until a process has ended; its number becomes free only after `ended` is fulfilled.
