@@ -3,6 +3,7 @@ internal import ExitModel
 internal import Identity
 internal import TestSupport
 internal import Testing
+internal import WebClient
 
 @testable internal import Gateway
 
@@ -76,6 +77,12 @@ internal import Testing
         #expect(roster.gateways == [scenes[0].signing.publicKey] && roster.expires == now + 86_400)
         #expect(roster.issuerName == GatewayScene.issuer && roster.issuerURL.text == "https://\(GatewayScene.issuer)")
         order.days = 826
+        #expect(throws: CommandFailure.self) { try order.sign(at: now) }
+        order.days = 90
+        order.issuer = "http://issuer.example.org"
+        #expect(throws: WebClientError.notEncrypted(host: "issuer.example.org")) { try order.sign(at: now) }
+        order.issuer = "https://issuer.example.org"
+        order.rosterPath = folder.file("missing/roster.json")
         #expect(throws: CommandFailure.self) { try order.sign(at: now) }
     }
 }

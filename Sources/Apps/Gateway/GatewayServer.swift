@@ -97,15 +97,18 @@ package final class GatewayServer: Sendable {
         try await leases.restore()
         await refreshIssuer()
         describe()
+        let outcome: Result<Void, any Error>
         do {
-            try await serve(HTTPServer(try serverConfiguration()), onReady)
-        } catch let error as HTTPServerError {
-            throw error.commandFailure
+            outcome = .success(try await serve(HTTPServer(try serverConfiguration()), onReady))
+        } catch {
+            outcome = .failure((error as? HTTPServerError)?.commandFailure ?? error)
         }
         issuerClient.close()
-        if leases.isDraining { try await leases.endAll() }
+        // A cancelled drain keeps the leases.
+        if case .success = outcome, leases.isDraining { try await leases.endAll() }
         try sharedStore?.close()
         try store.close()
+        try outcome.get()
     }
 
     private func serve(_ server: HTTPServer, _ onReady: @escaping @Sendable (UInt16) -> Void) async throws {

@@ -166,10 +166,7 @@ package final class IdentityServer: Sendable {
         guard try SystemFileSystem().status(of: copy, followingLink: false) == nil else {
             throw CommandFailure("exists", .cannotCreate, "\(copy) exists: name a file that does not with --to")
         }
-        let folder = FilePath.directory(of: copy)
-        guard try SystemFileSystem().status(of: folder, followingLink: true)?.kind == .directory else {
-            throw CommandFailure("no-directory", .noInput, "there is no folder \(folder): make it, or change --to")
-        }
+        try FileToWrite.checkFolder(of: copy, option: "--to")
         let store = try IdentityStore(path: directory.file(databaseName))
         try await store.backUp(to: copy)
         try store.close()

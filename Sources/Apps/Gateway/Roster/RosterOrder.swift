@@ -39,6 +39,8 @@ package struct RosterOrder: Sendable {
                 "--days must be a number from \(Self.days.lowerBound) to \(Self.days.upperBound)"
             )
         }
+        try FileToWrite.checkFolder(of: keyPath, option: "--operator-key")
+        try FileToWrite.checkFolder(of: rosterPath, option: "--to")
         let url = try WebURL(issuer)
         try url.requireEncryption()
         let roster = try ExitRoster(

@@ -41,11 +41,11 @@ struct RegistrationDialogue: Sendable {
         } catch let failure as CommandFailure where Self.isOffline(failure) {
             return nil
         }
-        let advice = "read it at the server, and give --accept-agreement \(report.version)"
+        let advice = "read it, and give --accept-agreement \(report.version)"
+        for line in report.lines { Output.note(line) }
         guard !asJSON, Prompt.isPossible else {
             throw CommandFailure("agreement-not-accepted", .notPermitted, "the agreement is not accepted: \(advice)")
         }
-        for line in report.lines { Output.note(line) }
         guard try await Prompt.accepts("Do you accept this agreement?", otherwise: advice) else {
             throw CommandFailure(
                 "agreement-not-accepted",
