@@ -202,6 +202,18 @@ internal import WebClient
         #expect(report.lines.contains("         do: do that") && report.lines.last?.contains("1 problem") == true)
     }
 
+    @Test func `data with passkeys of another relying party id is refused, and the doctor names both`() async throws {
+        let folder = try TemporaryDirectory()
+        _ = try server(in: folder, Self.local(port: 0))
+        let other: [IdentitySetting: [String]] = [.rpId: ["example.org"], .origin: ["https://example.org"]]
+        let failure = #expect(throws: CommandFailure.self) { try server(in: folder, other) }
+        #expect(failure?.code == "other-rp-id" && failure?.status == .configuration)
+        #expect(failure?.message.contains("localhost") == true && failure?.message.contains("example.org") == true)
+        _ = try server(in: folder, Self.local(port: 0))
+        let finding = try await bad("rp-id", in: folder.path) { _ in }
+        #expect(finding.message.contains("localhost") && finding.message.contains("id.example.org"))
+    }
+
     // MARK: Servers
 
     private static func local(port: UInt16) -> [IdentitySetting: [String]] {

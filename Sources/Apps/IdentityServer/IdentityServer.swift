@@ -47,6 +47,7 @@ package final class IdentityServer: Sendable {
         self.clocks = clocks
         directory = try DataDirectory(at: path)
         lock = try directory.lock(for: "an identity server")
+        try RelyingPartyFile(in: directory).bind(to: configuration.rpId)
         keyFiles = TokenKeyFiles(configuration.keyPaths, in: directory)
         store = try IdentityStore(path: directory.file(Self.databaseName))
         let audit = try AuditLog(path: directory.file("audit.log")) { clocks.wallSeconds() }

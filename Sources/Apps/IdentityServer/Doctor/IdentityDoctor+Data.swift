@@ -42,6 +42,7 @@ extension IdentityDoctor {
                 IdentityFinding.ok("data-modes", "the data belongs to this user alone"), clockFinding(times),
             ]
             if let room = roomFinding() { findings.append(room) }
+            if let finding = relyingPartyFinding(opened) { findings.append(finding) }
             findings.append(await databaseFinding(opened.file(IdentityServer.databaseName)))
             let (finding, key) = keyFinding(opened)
             return (findings + [finding].compactMap { $0 }, key)
@@ -82,6 +83,20 @@ extension IdentityDoctor {
             return .warning("disk-small", words, because: "registrations fail on a full disk", advice: advice)
         }
         return .ok("disk", words)
+    }
+
+    private func relyingPartyFinding(_ directory: DataDirectory) -> IdentityFinding? {
+        do {
+            try RelyingPartyFile(in: directory).check(configuration.rpId)
+            return nil
+        } catch {
+            return .problem(
+                "rp-id",
+                "\(error)",
+                because: "the server does not start",
+                advice: "give the rpId with which the data was made"
+            )
+        }
     }
 
     private func databaseFinding(_ path: String) async -> IdentityFinding {
