@@ -1,6 +1,5 @@
 """The account at an identity server in the console, which a person completes with a passkey on the server's page."""
 
-import json
 import re
 
 from identity_visitor import Visitor, new_handle
@@ -77,11 +76,13 @@ def registering(scene):
 
 def signing_in(device, visitor):
     """A command signs in: its last line is the account, and no longer the step that has ended."""
+    # The page shows the account a moment before the sign-in of the console has ended.
+    device.page.until(lambda: not device.node.api("GET", "/account")["busy"], "the account is busy")
     command = Program(device.node, "account", "login", "--no-browser")
     link = None
     while not link:
         link = command.event("account").get("link")
     visitor.page.open(link)
     visitor.page.click("button", SAME)
-    report = json.loads(command.process.stdout.read().splitlines()[-1])
+    report = command.last()
     assert command.wait() == 0 and report["signedIn"] and not report["busy"], report

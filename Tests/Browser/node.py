@@ -204,6 +204,8 @@ class Program:
         self.words = f"{node.name}: runar {arguments[0]}"
         self.log = f"{node.home}.{arguments[0]}.log"
         self.guard = node.guard
+        # What was read and is not yet a line.
+        self.pending = b""
         with open(self.log, "ab") as log:
 
             def spawn():
@@ -220,16 +222,34 @@ class Program:
 
     def event(self, name):
         """The next line that tells of an event."""
-        deadline = time.monotonic() + PATIENCE_SECONDS
-        while select.select([self.process.stdout], [], [], max(0, deadline - time.monotonic()))[0]:
-            line = self.process.stdout.readline()
-            if not line:
-                break
+        deadline, found = time.monotonic() + PATIENCE_SECONDS, None
+        while line := self.line(deadline):
             found = json.loads(line)
             if found.get("event") == name:
                 return found
         with open(self.log, encoding="utf-8", errors="replace") as log:
-            raise CommandFailed(f"{self.words} did not tell of {name}: {log.read()[-2000:]}")
+            raise CommandFailed(f"{self.words} did not tell of {name} after {found}: {log.read()[-2000:]}")
+
+    def line(self, deadline):
+        """The next line, or nothing at the end or at the deadline."""
+        output = self.process.stdout.fileno()
+        # Lines that arrived together are in `pending`, where `select` does not see them.
+        while b"\n" not in self.pending:
+            if not select.select([output], [], [], max(0, deadline - time.monotonic()))[0]:
+                return b""
+            more = os.read(output, 1 << 16)
+            if not more:
+                return b""
+            self.pending += more
+        line, _, self.pending = self.pending.partition(b"\n")
+        return line
+
+    def last(self):
+        """The last object that it prints."""
+        deadline, last = time.monotonic() + PATIENCE_SECONDS, b""
+        while line := self.line(deadline):
+            last = line
+        return json.loads(last)
 
     def stop(self, by=signal.SIGTERM):
         if self.process.poll() is None:

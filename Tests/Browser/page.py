@@ -224,7 +224,7 @@ class Page:
                 found = condition()
             except ProtocolError as error:
                 # A page that is being left has no values.
-                if not re.search("context|Cannot find|find object", str(error)):
+                if not re.search("context|Cannot find|find object|navigated or closed", str(error)):
                     raise
                 found = None
             if found:

@@ -15,7 +15,7 @@ internal import Testing
             turns=0
             while [ $turns -lt 20000000 ]; do turns=$((turns + 1)); done
             """
-        let program = try folder.write(Array(script.utf8), to: "engine", mode: 0o700)
+        let program = try await Self.program(script, in: folder)
         let engine = UAPIEngine(
             program: .own(path: program),
             interface: "none",
@@ -47,7 +47,7 @@ internal import Testing
             connection.close()
             threading.Event().wait()
             """
-        let program = try folder.write(Array(script.utf8), to: "engine", mode: 0o700)
+        let program = try await Self.program(script, in: folder)
         let engine = UAPIEngine(
             program: .own(path: program),
             interface: "none",
@@ -58,6 +58,17 @@ internal import Testing
         try await engine.start(with: UAPIConfiguration())
         for _ in 0..<2 { await #expect(throws: UAPIError.timedOut) { try await engine.status() } }
         await engine.waitUntilEnded()
+    }
+
+    /// Writes a program by a process of its own: a program that another thread starts meanwhile would inherit the descriptor
+    /// of a file that this process writes, and a file that is open for writing cannot be executed.
+    private static func program(_ script: String, in folder: TemporaryDirectory) async throws -> String {
+        let (text, path) = (try folder.write(Array(script.utf8), to: "engine.text"), folder.file("engine"))
+        return try await aside {
+            let copy = try ChildProcess(path: "/usr/bin/install", arguments: ["-m", "700", text, path])
+            #expect(copy.waitUntilExit() == 0)
+            return path
+        }
     }
 
     private func isRefused(_ engine: UAPIEngine) async -> Bool {
