@@ -115,6 +115,21 @@ internal import Testing
         #expect(try exit.want(.wait, using: &random).fetch?.count == 3)
     }
 
+    @Test mutating func `a smaller allowance keeps the tokens, and none beyond it is requested`() throws {
+        var exit = try filled(4)
+        exit.send(.issuerListed(keyIds: exit.keyIds, allowance: 1), using: &random)
+        #expect(exit.wallet.count == 4)
+        exit.wallet = try TokenWallet(snapshot: exit.wallet.snapshot)
+        for left in (0..<4).reversed() {
+            #expect(try exit.want(.confirmed, using: &random).used != nil)
+            #expect(exit.wallet.count == left)
+        }
+        #expect(try exit.want(.wait, using: &random).answers == [.refuse(.allowanceUsed)])
+        // Another entitlement begins its count, with the allowance that it has.
+        exit.wallet.replaceEntitlement()
+        #expect(try exit.want(.wait, using: &random).fetch?.count == 1)
+    }
+
     @Test mutating func `an allowance beyond the batch comes in several batches`() throws {
         var exit = try WalletExit(allowance: 300)
         exit.list(using: &random)

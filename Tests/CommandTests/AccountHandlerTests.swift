@@ -19,6 +19,7 @@ internal import WebAuthn
     /// A server that has every handle under one DID, and does nothing else.
     private struct Resolver: IdentityService {
         let did: String
+        var revocation = failure
 
         func resolve(_ handle: QualifiedHandle) async throws(IdentityServiceError) -> String? { did }
 
@@ -45,7 +46,7 @@ internal import WebAuthn
 
         func refresh(_ token: SecretBytes) async throws(IdentityServiceError) -> SignedIn { throw failure }
 
-        func revoke(_ token: SecretBytes, everywhere: Bool) async throws(IdentityServiceError) { throw failure }
+        func revoke(_ token: SecretBytes, everywhere: Bool) async throws(IdentityServiceError) { throw revocation }
 
         func account(_ token: SecretBytes) async throws(IdentityServiceError) -> AccountReport { throw failure }
 
@@ -85,6 +86,7 @@ internal import WebAuthn
     /// The use cases of a node that is never started; its server answers as `facts` does, and resolves handles to `did`.
     private func handler(
         resolvingTo did: String = "did:web:other.example",
+        revocation: IdentityServiceError = failure,
         _ facts: @escaping @Sendable () async throws(IdentityServiceError) -> IdentityServerFacts
     ) throws -> RequestHandler {
         let settings = try Settings(
@@ -99,7 +101,7 @@ internal import WebAuthn
             settings: settings,
             identity: { services, _ in
                 #expect(services.identityServer == "https://id.example.org")
-                return IdentityConnection(service: Resolver(did: did), facts: facts)
+                return IdentityConnection(service: Resolver(did: did, revocation: revocation), facts: facts)
             }
         )
     }
@@ -189,6 +191,22 @@ internal import WebAuthn
             let failure = await #expect(throws: CommandFailure.self) { try await body() }
             #expect(failure?.code == "not-signed-in")
         }
+    }
+
+    @Test(arguments: [
+        (IdentityServiceError.refused(code: "session-ended", message: "the session has ended", status: 401), true),
+        (failure, false),
+    ])
+    func `a session that the server has ended needs no further notice`(
+        revocation: IdentityServiceError,
+        isEnded: Bool
+    ) async throws {
+        let keychain = KeychainManager(storage: keys, accessGroup: nil)
+        try keychain.saveAuthenticationToken(SecretBytes(copying: "token".utf8))
+        let handler = try handler(revocation: revocation) { () async throws(IdentityServiceError) in try Self.facts() }
+        let report = try await handler.logout(everywhere: false)
+        #expect(report.lines.count == (isEnded ? 1 : 2))
+        #expect(try keychain.getAuthenticationToken() == nil)
     }
 
     @Test func `a device keeps its account until the server has none`() async throws {

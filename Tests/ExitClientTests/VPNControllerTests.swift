@@ -279,6 +279,19 @@ internal import WebClient
         #expect(report.exit == ExitScene.exit)
     }
 
+    @Test func `a request waits for the change of the tunnel before it`() async {
+        let (operations, order, mayEnd) = (VPNOperations(), Locked<[String]>([]), Promise<Void>())
+        operations.startNext {
+            await mayEnd.waitIgnoringCancellation()
+            order.withLock { $0.append("change") }
+        }
+        operations.start { order.withLock { $0.append("request") } }
+        #expect(operations.idleNumber == nil)
+        mayEnd.fulfil(())
+        while operations.idleNumber == nil { await Task.yield() }
+        #expect(order.withLock { $0 } == ["change", "request"] && operations.idleNumber == 2)
+    }
+
     @Test func `a wallet that cannot be stored ends the connection before a token is used`() async throws {
         let scene = try ExitScene(keys: FullKeyStorage())
         let controller = try scene.controller(asks: true)

@@ -83,14 +83,7 @@ internal import Testing
         let client = TestClient(1)
         let walk = FailingDiskWalk(
             open: { try GatewayStore.open($0) },
-            write: { store in
-                do {
-                    try await client.redeem(in: store)
-                    return true
-                } catch {
-                    return false
-                }
-            },
+            attempting: { store in try await client.redeem(in: store) },
             close: { store in try? store.close() },  // the power may be lost
             check: { directory, isAcknowledged, fault in
                 let store = try GatewayStore.open(directory)

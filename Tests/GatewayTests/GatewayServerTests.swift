@@ -208,12 +208,16 @@ internal import WebClient
 
     /// Puts a new certificate in a file of its own, and a link to it in place of the former link.
     private static func renew(_ link: String, with number: Int, in folder: TemporaryDirectory) throws {
-        var random = SystemRandom()
-        let now = SystemProcess.wallSeconds
-        let certificate = try ServerCertificate.make(addresses: [], hostName: "localhost", at: now, using: &random)
+        let certificate = try makeCertificate()
         try folder.write(certificate.pem.withBytes { Array($0) }, to: "server\(number).pem")
         try? FileManager.default.removeItem(atPath: link)  // there is none at first
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "server\(number).pem")
+    }
+
+    private static func makeCertificate() throws -> ServerCertificate {
+        var random = SystemRandom()
+        let now = SystemProcess.wallSeconds
+        return try ServerCertificate.make(addresses: [], hostName: "localhost", at: now, using: &random)
     }
 
     @Test func `a directory lists a gateway with equal bytes and a tag`() async throws {
@@ -229,17 +233,28 @@ internal import WebClient
                     rosterPath: folder.file("roster.json")
                 )
                 let signed = try order.sign(at: SystemProcess.wallSeconds)
-                try folder.write(Array(try certificate(in: folder).utf8), to: "trust.pem")
+                // That of another server at first: the operator adds the gateway's later.
+                let other = try Self.makeCertificate().certificateDER
+                try folder.write(Array(CertificateText.encode(other).utf8), to: "trust.pem")
                 var configuration = DirectoryConfiguration(
                     rosterPath: order.rosterPath,
                     gateways: ["https://localhost:\(port)"]
                 )
                 configuration.port = 0
                 configuration.trust = folder.file("trust.pem")
-                let directory = try DirectoryServer(configuration, logger: Self.logger)
+                let directory = try DirectoryServer(
+                    configuration,
+                    logger: Self.logger,
+                    clocks: .system(),
+                    period: .milliseconds(50)
+                )
                 try await withPort(of: { try await directory.run(onReady: $0) }) { port in
                     let client = try WebClient(WebClient.Configuration())
                     let url = try WebURL("http://127.0.0.1:\(port)/exit")
+                    let first = try ExitDirectory(json: try await client.send(WebRequest(url)).body)
+                    #expect(first.gateways.isEmpty)
+                    try folder.write(Array(try certificate(in: folder).utf8), to: "trust.pem")
+                    while try ExitDirectory(json: try await client.send(WebRequest(url)).body).gateways.isEmpty {}
                     let answers = [
                         try await client.send(WebRequest(url)),
                         try await client.send(WebRequest(url, fields: [WebField("User-Agent", "other")])),

@@ -7,7 +7,8 @@ internal import Testing
 
 @Suite("Settings of a gateway") struct GatewaySettingTests {
     private static let wrong: [(GatewaySetting, String)] = [
-        (.port, "65536"), (.publicUrl, "gw.example.org"), (.issuer, "ftp://issuer.example.org"),
+        (.port, "65536"), (.publicUrl, "gw.example.org"), (.publicUrl, "http://gw.example.org:8443"),
+        (.issuer, "http://issuer.example.org"), (.issuer, "ftp://issuer.example.org"),
         (.exitName, "Exit"), (.latitude, "north"), (.premium, "yes"), (.endpoint, "0.0.0.0:51820"),
         (.endpoint, "gw.example.org:51820"), (.endpoint, "198.51.100.2:0"), (.resolver, "::"), (.leaseLife, "1m"),
         (.leaseLife, "169h"), (.leaseLimit, "0"), (.leaseLimit, "20001"), (.quota, "-1"), (.capacity, "0"),

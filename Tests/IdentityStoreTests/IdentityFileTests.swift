@@ -117,14 +117,7 @@ internal import Testing
         let person = try Person(1)
         let walk = FailingDiskWalk(
             open: { try IdentityStore.open($0) },
-            write: { store in
-                do {
-                    try await store.register(person)
-                    return true
-                } catch {
-                    return false
-                }
-            },
+            attempting: { store in try await store.register(person) },
             close: { store in try? store.close() },  // the power may be lost
             check: { directory, isAcknowledged, fault in
                 let store = try IdentityStore.open(directory)

@@ -79,14 +79,7 @@ internal import Testing
         try IssuerStore.open(template).close()
         let walk = FailingDiskWalk(
             open: { try IssuerStore.open($0) },
-            write: { store in
-                do {
-                    try await store.take(3, of: 5, for: .entitlement(1), in: Self.epoch)
-                    return true
-                } catch {
-                    return false
-                }
-            },
+            attempting: { store in try await store.take(3, of: 5, for: .entitlement(1), in: Self.epoch) },
             close: { store in try? store.close() },  // the power may be lost
             check: { directory, isAcknowledged, fault in
                 let store = try IssuerStore.open(directory)

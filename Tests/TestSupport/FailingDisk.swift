@@ -93,6 +93,28 @@ package struct FailingDiskWalk<Store> {
         self.check = check
     }
 
+    /// Makes a walk of a write that throws if it is not acknowledged.
+    package init(
+        open: @escaping (TemporaryDirectory) async throws -> Store,
+        attempting write: @escaping (Store) async throws -> Void,
+        close: @escaping (Store) async -> Void,
+        check: @escaping (TemporaryDirectory, _ isAcknowledged: Bool, _ fault: FailingDisk.Fault) async throws -> Void
+    ) {
+        self.init(
+            open: open,
+            write: { store in
+                do {
+                    try await write(store)
+                    return true
+                } catch {
+                    return false
+                }
+            },
+            close: close,
+            check: check
+        )
+    }
+
     /// Performs the write once for each point, each time in a copy of a directory; returns the number of points.
     ///
     /// A thorough walk takes every point, with all kinds of survivors of a loss of power. Any other takes every third one,

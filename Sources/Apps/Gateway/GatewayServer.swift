@@ -74,7 +74,7 @@ package final class GatewayServer: Sendable {
             path: directory.file("issuer.json"),
             at: clocks.wallSeconds()
         )
-        issuerClient = try IssuerClient(configuration.issuer, trust: configuration.issuerTrust)
+        issuerClient = try IssuerClient(configuration.issuer, trust: configuration.issuerTrust, logger: logger)
         leases = LeaseKeeper(configuration, store: store, control: tunnel, clocks: clocks, logger: logger)
         drain = GatewayDrain(leases)
         describer = GatewayDescriber(configuration, key: keys.signing)

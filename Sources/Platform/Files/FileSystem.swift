@@ -87,6 +87,8 @@ package struct FileStatus: Sendable, Hashable {
     package var byteCount: Int
     /// The time of the last change of its content, in seconds since 1970.
     package var modifiedSeconds: UInt64
+    /// The part of that time below a second, in nanoseconds.
+    package var modifiedNanoseconds: UInt32
     /// Its number in its file system, which another file in its place does not have.
     package var number: UInt64
 
@@ -96,10 +98,12 @@ package struct FileStatus: Sendable, Hashable {
         owner: UInt32,
         byteCount: Int,
         modifiedSeconds: UInt64 = 0,
+        modifiedNanoseconds: UInt32 = 0,
         number: UInt64 = 0
     ) {
         self.kind = kind
         self.number = number
+        self.modifiedNanoseconds = modifiedNanoseconds
         self.mode = mode
         self.owner = owner
         self.byteCount = byteCount

@@ -127,6 +127,7 @@ package struct SystemFileSystem: FileSystem {
             owner: status.st_uid,
             byteCount: Int(status.st_size),
             modifiedSeconds: UInt64(max(0, status.modified.tv_sec)),
+            modifiedNanoseconds: UInt32(clamping: status.modified.tv_nsec),
             number: UInt64(status.st_ino)
         )
     }

@@ -209,26 +209,35 @@ final class ExitLab: Sendable {
     }
 
     /// The end of a command that fails.
-    struct Refusal: Equatable {
+    struct Refusal {
         let code: String
         let status: Int32
+        /// Whether the exit and its operator's key were stored.
+        let isExitStored: Bool
     }
 
     /// Connects with a new wallet, which must fail.
     func refusal(connectingTo location: String, operatorKey: String? = nil) throws -> Refusal {
-        let command = try RunningCommand(
-            connecting(location, operatorKey: operatorKey) + [
-                "--data", directory.file("vpn-\(UUID().uuidString.prefix(8))"),
-            ],
-            home: home,
-            wrapper: lab.wrapper(.client)
-        )
-        let outcome = try command.outcome()
+        let data = directory.file("vpn-\(UUID().uuidString.prefix(8))")
+        let words = connecting(location, operatorKey: operatorKey) + ["--data", data]
+        let outcome = try RunningCommand(words, home: home, wrapper: lab.wrapper(.client)).outcome()
+        let isExitStored = FileManager.default.fileExists(atPath: "\(data)/exit.json")
+        return try refusal(of: outcome, isExitStored: isExitStored)
+    }
+
+    /// Starts a gateway with another uplink, which must fail.
+    func refusal(ofUplink uplink: String) throws -> Refusal {
+        let words = Self.words(.gateway, Self.location, directory.file("elsewhere")) + ["--uplink", uplink]
+        return try refusal(of: Self.serve(words, lab, home).outcome(), isExitStored: false)
+    }
+
+    private func refusal(of outcome: Outcome, isExitStored: Bool) throws -> Refusal {
         // The states precede the error.
         let last = Data((outcome.output.split(separator: "\n").last ?? "").utf8)
         let object = try #require(try JSONSerialization.jsonObject(with: last) as? [String: Any])
         let error = try #require(object["error"] as? [String: Any], "\(outcome.output)")
-        return Refusal(code: try #require(error["code"] as? String), status: outcome.status)
+        let code = try #require(error["code"] as? String)
+        return Refusal(code: code, status: outcome.status, isExitStored: isExitStored)
     }
 
     /// Runs another command of the client.

@@ -86,12 +86,19 @@ struct PrivateExitTests {
     @Test func `a used voucher, a false operator's key and an unknown location have codes of their own`() throws {
         _ = try exit.connected()
         let used = try exit.refusal(connectingTo: ExitLab.location)
-        #expect(used == .init(code: "allowance-used", status: 75))
+        #expect(used.code == "allowance-used" && used.status == 75)
         let key = try Ed25519PrivateKey(rawRepresentation: [UInt8](repeating: 7, count: 32)).publicKey
         let forged = try exit.refusal(connectingTo: ExitLab.location, operatorKey: key.base64Encoded)
-        #expect(forged == .init(code: "directory-refused", status: 65))
+        #expect(forged.code == "directory-refused" && forged.status == 65)
+        #expect(!forged.isExitStored)
         let unknown = try exit.refusal(connectingTo: "de-north-1")
-        #expect(unknown == .init(code: "no-gateway", status: 69))
+        #expect(unknown.isExitStored)
+        #expect(unknown.code == "no-gateway" && unknown.status == 69)
+    }
+
+    @Test func `an uplink that does not exist is refused at the start`() throws {
+        let refusal = try exit.refusal(ofUplink: "eth9")
+        #expect(refusal.code == "bad-setting" && refusal.status == 78)
     }
 
     @Test func `the end of a connection restores the client's network`() throws {

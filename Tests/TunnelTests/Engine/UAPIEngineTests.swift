@@ -15,19 +15,13 @@ internal import Testing
             turns=0
             while [ $turns -lt 20000000 ]; do turns=$((turns + 1)); done
             """
-        let program = try await Self.program(script, in: folder)
-        let engine = UAPIEngine(
-            program: .own(path: program),
-            interface: "none",
-            queues: [],
-            sockets: [],
-            path: folder.file("control")
-        )
+        let engine = try await Self.engine(script, in: folder)
         async let first = isRefused(engine)
         async let second = isRefused(engine)
         #expect(await [first, second] == [true, true])
         await engine.stop()
         await engine.waitUntilEnded()
+        #expect(try !folder.names().contains("control"))
         let started = String(decoding: try folder.bytes("engine.started"), as: UTF8.self)
         #expect(started.split(separator: "\n").count == 2)
         #expect(String(decoding: try folder.bytes("engine.ended"), as: UTF8.self) == started)
@@ -47,28 +41,29 @@ internal import Testing
             connection.close()
             threading.Event().wait()
             """
-        let program = try await Self.program(script, in: folder)
-        let engine = UAPIEngine(
-            program: .own(path: program),
-            interface: "none",
-            queues: [],
-            sockets: [],
-            path: folder.file("control")
-        )
+        let engine = try await Self.engine(script, in: folder)
         try await engine.start(with: UAPIConfiguration())
         for _ in 0..<2 { await #expect(throws: UAPIError.timedOut) { try await engine.status() } }
         await engine.waitUntilEnded()
     }
 
-    /// Writes a program by a process of its own: a program that another thread starts meanwhile would inherit the descriptor
-    /// of a file that this process writes, and a file that is open for writing cannot be executed.
-    private static func program(_ script: String, in folder: TemporaryDirectory) async throws -> String {
+    /// Returns an engine whose program is a script.
+    ///
+    /// A process of its own writes the program: one that another thread starts meanwhile would inherit the descriptor of a
+    /// file that this process writes, and a file that is open for writing cannot be executed.
+    private static func engine(_ script: String, in folder: TemporaryDirectory) async throws -> UAPIEngine {
         let (text, path) = (try folder.write(Array(script.utf8), to: "engine.text"), folder.file("engine"))
-        return try await aside {
+        try await aside {
             let copy = try ChildProcess(path: "/usr/bin/install", arguments: ["-m", "700", text, path])
             #expect(copy.waitUntilExit() == 0)
-            return path
         }
+        return UAPIEngine(
+            program: .own(path: path),
+            interface: "none",
+            queues: [],
+            sockets: [],
+            path: folder.file("control")
+        )
     }
 
     private func isRefused(_ engine: UAPIEngine) async -> Bool {

@@ -21,7 +21,7 @@ package enum VPNState: Hashable, Sendable {
         }
     }
 
-    /// Whether the list of gateways was accepted before.
+    /// Whether the list of gateways was accepted on the way to this state.
     package var followsList: Bool {
         switch self {
         case .disconnected, .disconnecting, .connecting(.findingGateway): false

@@ -18,7 +18,7 @@ extension VPNStateMachine {
         var step: Step?
         /// The gateways that refused a token, which are tried last.
         var refusing: Set<Gateway.ID> = []
-        /// The gateways that took a token and completed no handshake, which are not tried again.
+        /// The gateways that took a token without a tunnel that works, which are not tried again.
         var silent: Set<Gateway.ID> = []
         /// The failure of the last attempt; nil once the lease is renewed.
         var attemptFailure: VPNFailure?

@@ -49,8 +49,8 @@ package final class DirectoryServer: Sendable {
 
     private let configuration: DirectoryConfiguration
     private let urls: [WebURL]
-    /// The client for gateways and issuer, replaced when the file of authorities changes.
-    private let client: Locked<WebClient>
+    /// The client for gateways and issuer.
+    private let client: TrustedClient
     private let polls: Locked<DirectoryPolls>
     private let served: Locked<Served>
     private let clocks: Clocks
@@ -72,39 +72,30 @@ package final class DirectoryServer: Sendable {
         urls = try configuration.gateways.map { text in
             try WebURL(ExitURL(text).base + GatewayDescription.path)
         }
-        client = Locked(try Self.webClient(trust: configuration.trust))
+        client = try TrustedClient(trust: configuration.trust, logger: logger)
         let polls = try DirectoryPolls(Self.roster(at: configuration.rosterPath))
         self.polls = Locked(polls)
         served = Locked(try Self.serve(polls, at: clocks.wallSeconds()))
-    }
-
-    private static func webClient(trust: String?) throws -> WebClient {
-        var web = WebClient.Configuration()
-        if let trust { web.trust = .roots(pem: try TrustFile.text(trust)) }
-        web.requestLimit = .seconds(10)
-        web.bodyByteLimit = IssuerDirectory.byteLimit
-        return try WebClient(web)
     }
 
     /// Serves until the task is cancelled; `onReady` gets the port.
     ///
     /// - Throws: ``CommandFailure``.
     package func run(onReady: @escaping @Sendable (UInt16) -> Void) async throws {
+        let certificates = WatchedFiles(configuration.tls?.paths ?? [])
         await poll()
         do {
-            let certificates = WatchedFiles(configuration.tls?.paths ?? [])
-            let authorities = WatchedFiles(configuration.trust.map { [$0] } ?? [])
             let server = HTTPServer(try serverConfiguration())
             try await withThrowingTaskGroup { group in
                 group.addTask { try await server.run(onReady: onReady) }
-                group.addTask { await self.keepPolling(certificates, authorities, server) }
+                group.addTask { await self.keepPolling(certificates, server) }
                 defer { group.cancelAll() }
                 try await group.next()
             }
         } catch let error as HTTPServerError {
             throw error.commandFailure
         }
-        client.withLock { $0 }.close()
+        client.close()
     }
 
     private func serverConfiguration() throws -> HTTPServer.Configuration {
@@ -141,20 +132,9 @@ package final class DirectoryServer: Sendable {
 
     // MARK: Polls
 
-    private func keepPolling(
-        _ certificates: WatchedFiles,
-        _ authorities: WatchedFiles,
-        _ server: HTTPServer
-    ) async {
-        var (certificates, authorities) = (certificates, authorities)
+    private func keepPolling(_ certificates: WatchedFiles, _ server: HTTPServer) async {
+        var certificates = certificates
         while (try? await Task.sleep(for: period)) != nil {  // nil: the server ends
-            authorities.takeOver(logging: logger) {
-                let fresh = try Self.webClient(trust: configuration.trust)
-                client.withLock { client in
-                    client.close()
-                    client = fresh
-                }
-            }
             await poll()
             certificates.takeOver(logging: logger) {
                 guard let chain = try configuration.tls?.read(at: clocks.wallSeconds()) else { return }
@@ -180,7 +160,7 @@ package final class DirectoryServer: Sendable {
 
     private func poll(_ url: WebURL) async {
         do {
-            let answer = try await client.withLock { $0 }.send(WebRequest(url))
+            let answer = try await client.send(WebRequest(url))
             guard answer.status == 200 else {
                 return logger.warning("a gateway answers with a failure", metadata: ["status": "\(answer.status)"])
             }
@@ -195,7 +175,7 @@ package final class DirectoryServer: Sendable {
     private func pollIssuer() async {
         do {
             let url = try WebURL(polls.withLock { $0.issuerURL.text } + IssuerDirectory.path)
-            let answer = try await client.withLock { $0 }.send(
+            let answer = try await client.send(
                 WebRequest(url, fields: [WebField("Accept", IssuerDirectory.mediaType)])
             )
             guard answer.status == 200 else {

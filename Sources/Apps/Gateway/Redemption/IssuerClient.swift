@@ -1,23 +1,19 @@
 internal import BlindTokens
 internal import CommandModel
 internal import ExitModel
-internal import Platform
-internal import TLSChannel
+internal import Logging
 internal import WebClient
 
 /// The client of an issuer's directory.
 struct IssuerClient: Sendable {
-    private let client: WebClient
+    private let client: TrustedClient
     private let url: WebURL
 
     /// Trusts the authorities in the file `trust`, or those of the system.
     ///
     /// - Throws: ``WebClientError``, ``CommandFailure``.
-    init(_ issuer: ExitURL, trust: String?) throws {
-        var configuration = WebClient.Configuration()
-        if let trust { configuration.trust = .roots(pem: try TrustFile.text(trust)) }
-        configuration.bodyByteLimit = IssuerDirectory.byteLimit
-        client = try WebClient(configuration)
+    init(_ issuer: ExitURL, trust: String?, logger: Logger) throws {
+        client = try TrustedClient(trust: trust, logger: logger)
         url = try WebURL(issuer.text + IssuerDirectory.path)
     }
 
@@ -39,15 +35,4 @@ struct IssuerClient: Sendable {
     }
 
     func close() { client.close() }
-}
-
-/// A file with certificates of authorities in PEM.
-enum TrustFile {
-    /// - Throws: ``CommandFailure``, ``FileError``.
-    static func text(_ path: String) throws -> String {
-        guard let bytes = try AtomicFile.read(named: path, limit: TLSTrust.maximumTextByteCount) else {
-            throw CommandFailure("no-certificate-file", .noInput, "\(path) does not exist: check the path")
-        }
-        return String(decoding: bytes, as: UTF8.self)
-    }
 }

@@ -21,10 +21,16 @@ final class AccountProgress: Sendable {
         set { state.withLock { $0.problem = newValue } }
     }
 
-    /// Begins a registration; ``end()`` ends it.
+    /// Runs a registration, a sign-in or a removal.
     ///
-    /// - Throws: ``CommandFailure`` while another one is in progress.
-    func begin() throws(CommandFailure) {
+    /// - Throws: ``CommandFailure`` while another one is in progress; the errors of `body`.
+    func run(_ body: () async throws -> Void) async throws {
+        try begin()
+        defer { state.withLock { $0.isBusy = false } }
+        try await body()
+    }
+
+    private func begin() throws(CommandFailure) {
         try state.withLock { state throws(CommandFailure) in
             guard !state.isBusy else {
                 throw CommandFailure(
@@ -37,6 +43,4 @@ final class AccountProgress: Sendable {
             state.problem = nil
         }
     }
-
-    func end() { state.withLock { $0.isBusy = false } }
 }

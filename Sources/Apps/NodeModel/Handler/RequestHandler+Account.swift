@@ -115,52 +115,39 @@ extension RequestHandler {
         _ tell: @escaping Tell,
         _ body: @escaping @Sendable (RegistrationDriver) async throws -> Void
     ) async throws -> AccountStateReport {
-        try accountProgress.begin()
-        do {
-            defer { accountProgress.end() }
-            try await perform(purpose, at: server, for: handle, named: name, tell, body)
+        try await accountProgress.run {
+            let (flows, continuation) = AsyncStream.makeStream(of: RegistrationFlow.self)
+            do {
+                let connection = try connectToIdentityServer(at: server)
+                defer { connection.close() }
+                let facts = try await connection.facts()
+                try remember(server)
+                let driver = try driver(facts.plan(purpose(facts), .page), connection) { continuation.yield($0) }
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    group.addTask {
+                        defer { continuation.finish() }
+                        try await body(driver)
+                    }
+                    var told: AccountStepReport?
+                    for await report in flows.map(AccountStepReport.init) where report != told {
+                        told = report
+                        await tell(.account(report))
+                    }
+                    try await group.waitForAll()
+                }
+                if let problem = driver.flow.problem { throw problem }
+                guard case .done = driver.flow.state else { throw Self.unfinished }
+            } catch let error as IdentityServiceError {
+                if error.isOffline { try await workOffline(for: handle, named: name) }
+                accountProgress.problem = .service(error)
+                throw error
+            } catch let problem as RegistrationProblem {
+                accountProgress.problem = problem
+                throw problem
+            }
         }
         // The report is that of an account, no longer that of a step.
         return try await accountState()
-    }
-
-    private func perform(
-        _ purpose: (IdentityServerFacts) throws -> RegistrationPlan.Purpose,
-        at server: String?,
-        for handle: Handle?,
-        named name: String?,
-        _ tell: @escaping Tell,
-        _ body: @escaping @Sendable (RegistrationDriver) async throws -> Void
-    ) async throws {
-        let (flows, continuation) = AsyncStream.makeStream(of: RegistrationFlow.self)
-        do {
-            let connection = try connectToIdentityServer(at: server)
-            defer { connection.close() }
-            let facts = try await connection.facts()
-            try remember(server)
-            let driver = try driver(facts.plan(purpose(facts), .page), connection) { continuation.yield($0) }
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask {
-                    defer { continuation.finish() }
-                    try await body(driver)
-                }
-                var told: AccountStepReport?
-                for await report in flows.map(AccountStepReport.init) where report != told {
-                    told = report
-                    await tell(.account(report))
-                }
-                try await group.waitForAll()
-            }
-            if let problem = driver.flow.problem { throw problem }
-            guard case .done = driver.flow.state else { throw Self.unfinished }
-        } catch let error as IdentityServiceError {
-            if error.isOffline { try await workOffline(for: handle, named: name) }
-            accountProgress.problem = .service(error)
-            throw error
-        } catch let problem as RegistrationProblem {
-            accountProgress.problem = problem
-            throw problem
-        }
     }
 
     private static var unfinished: CommandFailure {
@@ -260,8 +247,11 @@ extension RequestHandler {
 
     /// Removes the account from this device, once it was deleted on the page of the server.
     package func forgetAccount(_ form: ForgetAccountForm) async throws -> DoneReport {
-        try accountProgress.begin()
-        defer { accountProgress.end() }
+        try await accountProgress.run { try await removeAccount(form) }
+        return DoneReport(done: true)
+    }
+
+    private func removeAccount(_ form: ForgetAccountForm) async throws {
         if !form.local { try await requireDeletion() }
         let keychain = keychain
         try keychain.deleteAuthenticationToken()
@@ -272,7 +262,6 @@ extension RequestHandler {
         if let profile = try circle().account().profile, profile.did != nil || profile.handle != nil {
             try await circle().setProfile(name: profile.name, blurb: profile.blurb, did: "", handle: "")
         }
-        return DoneReport(done: true)
     }
 
     /// Throws unless the server no longer resolves the handle to the DID of the account.

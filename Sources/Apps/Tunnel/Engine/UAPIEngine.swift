@@ -104,6 +104,7 @@ package final class UAPIEngine: TunnelEngine {
 
     package func stop() async {
         guard let running = running.withLock({ $0 }) else { return }
+        defer { Posix.unlink(path) }
         guard running.ended.value == nil else { return }
         Posix.end(running.process)
         let patience = Self.patience
@@ -111,7 +112,6 @@ package final class UAPIEngine: TunnelEngine {
             Posix.waitForEnd(ofGroup: running.process, killingAfter: patience)
         }
         await running.ended.waitIgnoringCancellation()
-        Posix.unlink(path)
     }
 
     /// Waits until a process has ended; its number becomes free only after `ended` is fulfilled.

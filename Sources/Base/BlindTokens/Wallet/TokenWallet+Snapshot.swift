@@ -53,8 +53,8 @@ extension TokenWallet {
         state.epoch = ExitEpoch(number: try reader.readUInt64())
         state.received = Int(try reader.readUInt16())
         let tokenCount = Int(try reader.readUInt16())
-        guard state.allowance <= tokenLimit, state.received <= tokenLimit, tokenCount <= state.allowance else {
-            throw BytesError.tooLong(limit: min(state.allowance, tokenLimit), found: tokenCount)
+        guard state.allowance <= tokenLimit, state.received <= tokenLimit, tokenCount <= tokenLimit else {
+            throw BytesError.tooLong(limit: tokenLimit, found: max(state.allowance, state.received, tokenCount))
         }
         for _ in 0..<tokenCount { state.tokens.append(try readToken(from: &reader)) }
         return state

@@ -143,9 +143,9 @@ public struct TokenWallet: Sendable {
 
     private mutating func list(_ keyIds: [TokenKeyId], allowance: Int) {
         state.keyIds = Array(keyIds.prefix(Self.keyLimit))
+        // The tokens of an entitlement that granted more stay, and no further ones are requested before they are used.
+        state.allowance = min(max(0, allowance), Self.tokenLimit)
         state.tokens.removeAll { !state.keyIds.contains($0.token.input.keyId) }
-        // The tokens of an entitlement that granted more stay.
-        state.allowance = min(max(allowance, count), Self.tokenLimit)
     }
 
     /// Keeps the number of tokens at the allowance; those of other epochs are removed first.
