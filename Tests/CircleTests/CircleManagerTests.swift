@@ -1,16 +1,17 @@
 internal import CircleStore
+internal import Concurrency
 internal import Foundation
 internal import Identity
 internal import NodeStore
 internal import OneTimeKeys
 internal import Platform
 internal import RunarNode
-internal import SealedMessages
 internal import TestSupport
 internal import Testing
 internal import Transport
 
 @testable internal import Circle
+@testable internal import SealedMessages
 
 /// Circles of real nodes, each with its database on disk.
 @Suite("Circles of nodes", .timeLimit(.minutes(15))) struct CircleManagerTests {
@@ -143,6 +144,29 @@ internal import Transport
             let thought = try #require(received.first).publicID
             await ada.wait { device in (try? device.circle.thought(thought))?.state == .opened }  // nil: not yet
             #expect(try ben.node.circleStore.owedLetters(to: ada.peerId).isEmpty)
+        }
+    }
+
+    @Test func `a receipt of an opened thought waits for the first keys of its creator`() async throws {
+        try await withScene { scene in
+            let (ada, ben) = (scene.ada, scene.ben)
+            try await makeTrust(scene)
+            try await say("hello", from: ada, to: ben)
+            let received = try ben.circle.thoughts(with: #require(ben.person(of: ada)).id)
+            let thought = try #require(received.first).publicID
+            let relationship = ben.keys.driver.known(ada.peerId)
+            // As long as a pool is exchanged in one direction, this device opens and cannot seal.
+            let pool = relationship.state.withLock { state in
+                defer { state.peerKeys = nil }
+                return state.peerKeys
+            }
+            ben.keys.driver.noteChange(of: relationship)
+            try await ben.circle.noteOpened(received)
+            let owed = StoredOwedLetter(.opened, thought.bytes)
+            #expect(try ben.node.circleStore.owedLetters(to: ada.peerId).contains(owed))
+            relationship.state.withLock { $0.peerKeys = pool }
+            ben.keys.driver.noteChange(of: relationship)
+            await ada.wait { device in (try? device.circle.thought(thought))?.state == .opened }  // nil: not yet
         }
     }
 

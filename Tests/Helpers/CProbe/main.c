@@ -8,7 +8,26 @@
  */
 #include "probe.h"
 
+#include <signal.h>
 #include <unistd.h>
+
+/* The place that was noted last; the program ends there if it takes longer than it may. */
+static bool is_watched;
+static const char *volatile place_file = "";
+static volatile int place_line;
+
+void note_place(const char *file, int line) {
+    place_file = file;
+    place_line = line;
+    if (is_watched) alarm(240);
+}
+
+static void end_late(int signal) {
+    char text[512];
+    int length = snprintf(text, sizeof text, "%s:%d: no end after this in four minutes\n", place_file, place_line);
+    if (write(STDERR_FILENO, text, (size_t)length) < 0) _exit(signal);
+    _exit(1);
+}
 
 static void note(waiter *waiter, const char *value, size_t length, const runar_error *error) {
     pthread_mutex_lock(&waiter->mutex);
@@ -109,6 +128,9 @@ static int run(const char *mode, long number) {
 
 int main(int count, char **arguments) {
     const char *mode = count > 1 ? arguments[1] : "calls";
+    /* The others have to do with as much as they are asked for. */
+    is_watched = strcmp(mode, "calls") == 0 || strcmp(mode, "late") == 0;
+    signal(SIGALRM, end_late);
     int status = run(mode, count > 2 ? strtol(arguments[2], NULL, 10) : 1000);
     await_releases();
     return status;

@@ -10,9 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Ends the program with a message unless something holds. */
+/* Notes where the program is, and lets it go on for four minutes from now, if it is watched. */
+void note_place(const char *file, int line);
+
+/* Ends the program with a message unless something holds, or if that is not known in time. */
 #define REQUIRE(condition)                                                              \
     do {                                                                                \
+        note_place(__FILE__, __LINE__);                                                 \
         if (!(condition)) {                                                             \
             fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);     \
             exit(1);                                                                    \

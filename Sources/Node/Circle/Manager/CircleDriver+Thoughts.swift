@@ -104,7 +104,8 @@ extension CircleDriver {
                 let thoughts = thoughts.filter { $0.number > seen }
                 guard let last = thoughts.map(\.number).max() else { return [] }
                 let devices = self.devices(belongingTo: person).filter { device in
-                    trustedPerson(of: device) != nil && keys.relationship(with: device)?.suite != nil
+                    // This device may have keys of it to open with, while those to seal with are still on their way.
+                    trustedPerson(of: device) != nil && keys.relationship(with: device) != nil
                 }
                 try store.noteOpened(
                     last,
