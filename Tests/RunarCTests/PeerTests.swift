@@ -73,12 +73,17 @@ internal import Testing
         let ready = try await peer.next("ready")
         let peerId = try #require(PeerId(ready[0]))
         let token = try node.issueToken(for: peerId, in: network.networkId, expiration: nil)
+        let events = node.eventStream
         try peer.tell("join \(token.qrString)")
         #expect(try await peer.next("joined") == [network.networkId.base64Encoded])
         try peer.tell(
             "connect \(node.peerId.base64Encoded) \(network.networkId.base64Encoded) 127.0.0.1:\(node.listeningPort)"
         )
         #expect(try await peer.next("connected") == [node.peerId.base64Encoded])
+        // This side learns of it after the other one.
+        if !node.connectedPeers().contains(peerId) {
+            for await event in events where event == .peerJoined(peerId, network.networkId) { break }
+        }
         try await body(node, peer, network.networkId)
         #expect(try await peer.quit() == 0)
         await node.stop()
