@@ -103,6 +103,34 @@ internal import Testing
         }
     }
 
+    @Test func `a thought of a device that no card names waits for the card that does`() async throws {
+        try await withCircles("Ada", "Ben") { devices, network in
+            let (ada, ben) = (devices[0], devices[1])
+            try await ben.keys.exchangeKeys(with: ada.peerId)
+            let conversation = try ada.circle.driver.conversationId(with: ben.personId)
+            let early = try await ben.mail(Array("early".utf8), in: conversation, to: ada, in: network)
+            #expect(try await ada.take(early, in: network) == nil)
+            #expect(ada.waitingCount == 1)
+            try await ada.makeTrust(with: ben)
+            #expect(try await ada.take(early, in: network) == .delivered)
+            #expect(try ada.texts(with: ben) == ["early"])
+            #expect(ada.waitingCount == 0)
+        }
+    }
+
+    @Test func `a thought of a person whose request waits for an answer is refused`() async throws {
+        try await withCircles("Ada", "Ben") { devices, network in
+            let (ada, ben) = (devices[0], devices[1])
+            try await ben.circle.invite(ada.peerId)
+            await ada.wait { $0.person(of: ben)?.trust == .requested }
+            try await ben.keys.exchangeKeys(with: ada.peerId)
+            let conversation = try ada.circle.driver.conversationId(with: ben.personId)
+            let mail = try await ben.mail(Array("early".utf8), in: conversation, to: ada, in: network)
+            #expect(try await ada.take(mail, in: network) == .refused)
+            #expect(ada.waitingCount == 0)
+        }
+    }
+
     @Test func `a thought of a person who has not joined yet waits for the word that the person joined`() async throws {
         try await withCircles("Ada", "Ben") { devices, network in
             let (ada, ben) = (devices[0], devices[1])

@@ -50,7 +50,12 @@ extension CircleDriver {
         do {
             // Under the mutex, so that a revocation comes before all of it or after.
             try await mutex.withLock {
-                guard let person = trustedPerson(of: peer) else { throw CircleError.invalidSignature }
+                guard let person = trustedPerson(of: peer) else {
+                    // A device exchanges keys with all devices that its cards name. The card that names it may still be on
+                    // its way here, from its person or, if this device is new, from another device of this person.
+                    if owner(of: peer) == nil { throw NotYet() }
+                    throw CircleError.invalidSignature
+                }
                 // A crash may have come between the pool of an exchange and its result; the next exchange brings the key.
                 guard let key = keys.deviceKey(of: peer) else { throw NotYet() }
                 _ = try await keys.open(sealed, from: peer) { plaintext in
@@ -83,7 +88,7 @@ extension CircleDriver {
         case old
     }
 
-    /// A letter that another letter, or an exchange of keys, has to precede; it comes again later.
+    /// A letter that another letter, a card, or an exchange of keys has to precede; it comes again later.
     struct NotYet: Error {}
 
     /// The most mails of one sender that wait for another letter, their bytes, and the time, in milliseconds, after which
