@@ -23,7 +23,8 @@ extension KeyExchangeDriver {
 
     /// Wakes those that wait for a change of a relationship, and reports it.
     func noteChange(of relationship: Relationship) {
-        relationship.changed.broadcast()
+        // A task that waits for this change must not get its report too.
+        defer { relationship.changed.broadcast() }
         let report = Self.report(relationship)
         let isNews = relationship.state.withLock { state in
             defer { state.reported = report }
