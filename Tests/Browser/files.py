@@ -73,7 +73,7 @@ def same_name(scene):
         laptop.page.see(re.compile(rf"\b{number + 1} bytes?, delivered"))
         phone.page.see(kept)
     assert arrived(phone) == [("plan (1).txt", 2), ("plan.txt", 1)], arrived(phone)
-    phone.page.until(lambda: not phone.page.has("progressbar"), "the second one seems to be on its way still", 5)
+    phone.page.until(lambda: not phone.page.has("progressbar"), "the second one seems to be on its way still")
     assert phone.page.text().count("plan") == 2, phone.page.text()
 
 

@@ -44,7 +44,7 @@ def look_at_stranger(device):
     page.see(re.compile(r"Networks\s+Home"))
     page.see(re.compile(r"Found\s+nearby"))
     page.click("button", "Connect")
-    page.see("The device cannot be reached.")
+    page.see(household.NOT_REACHED)
     device.go("/peers")
 
 

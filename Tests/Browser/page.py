@@ -295,12 +295,12 @@ class Page:
 
     def click(self, role, name=None, seconds=PATIENCE):
         """Presses the mouse on the middle of the first thing of a role with that name."""
-        x, y = self.until(lambda: self.middle(self.find(role, name, seconds)), f"{role} {name} does not keep still")
+        x, y = self.until(lambda: self.middle(self.find(role, name, seconds)), f"{role} {name} moves, or lies under something")
         for kind in ("mousePressed", "mouseReleased"):
             self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
 
     def middle(self, node):
-        """Where the middle of a thing is once it is in sight; nothing while it moves, or if it was replaced."""
+        """Where a click on a thing hits it; nothing while it moves or lies under something, or if it was replaced."""
         places = []
         try:
             self.call("DOM.scrollIntoViewIfNeeded", backendNodeId=node)
@@ -308,9 +308,22 @@ class Page:
                 self.js("new Promise(requestAnimationFrame)")
                 corners = self.call("DOM.getContentQuads", backendNodeId=node)["quads"][0]
                 places.append((sum(corners[0::2]) / 4, sum(corners[1::2]) / 4))
+            return places[0] if places[0] == places[1] and self.is_hit(node, *places[0]) else None
         except (ProtocolError, IndexError):
             return None
-        return places[0] if places[0] == places[1] else None
+
+    def is_hit(self, node, x, y):
+        """Whether a click at a place reaches a thing."""
+        return self.call(
+            "Runtime.callFunctionOn",
+            objectId=self.call("DOM.resolveNode", backendNodeId=node)["object"]["objectId"],
+            functionDeclaration="""function(x, y) {
+                const hit = document.elementFromPoint(x, y);
+                return this.contains(hit) || (hit?.closest("label")?.control ?? null) === this;
+            }""",
+            arguments=[{"value": x}, {"value": y}],
+            returnByValue=True,
+        )["result"].get("value")
 
     def fill(self, name, text, role="textbox"):
         """Puts a text into the field of that label, in place of what is there."""

@@ -1,4 +1,5 @@
 internal import Bytes
+internal import CircleStore
 internal import Concurrency
 internal import Identity
 internal import Mailbox
@@ -62,6 +63,12 @@ extension CircleDevice {
     /// Takes a mail as if a holder had sent it; nil if the holder must send it again.
     func take(_ mail: Mail, in network: NetworkId) async throws -> Reception? {
         try await circle.driver.take(mail, in: network)
+    }
+
+    /// Expects that another device is owed no letter, once those that are being sent are settled.
+    func expectNothingOwed(to other: CircleDevice) async throws {
+        let owed = try await circle.driver.mutex.withLock { try node.circleStore.owedLetters(to: other.peerId) }
+        #expect(owed.isEmpty)
     }
 
     /// The number of mails that wait for another letter.

@@ -122,7 +122,7 @@ internal import Transport
             try await ben.restart()
             try await connect(ben, to: ada, in: scene.network)
             await ada.wait { (try? $0.circle.thoughts(with: friend).first)?.state == .delivered }  // nil: not yet
-            #expect(try ben.node.circleStore.owedLetters(to: ada.peerId).isEmpty)
+            try await ben.expectNothingOwed(to: ada)
         }
     }
 
@@ -143,7 +143,7 @@ internal import Transport
             try await connect(ben, to: ada, in: scene.network)
             let thought = try #require(received.first).publicID
             await ada.wait { device in (try? device.circle.thought(thought))?.state == .opened }  // nil: not yet
-            #expect(try ben.node.circleStore.owedLetters(to: ada.peerId).isEmpty)
+            try await ben.expectNothingOwed(to: ada)
         }
     }
 

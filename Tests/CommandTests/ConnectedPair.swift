@@ -25,6 +25,8 @@ struct ConnectedPair {
         nodes = [ownerNode, memberNode]
         let place = try owner.answer(["network", "address", "--address", address]).text("text")
         _ = try member.answer(["connect", place])
+        // The side that accepts learns of it after the one that connects.
+        _ = try ownerNode.next("peerJoined")
     }
 
     func end() throws {

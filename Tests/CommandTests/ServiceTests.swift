@@ -12,16 +12,21 @@ internal import Testing
 
     @Test func `a service ends with a failure when the node stops`() throws {
         try pair.start(.owner)
-        let server = try server(["lamp", "on=true"], home: pair.owner)
+        let server = try RunningCommand(["serve", "--json", "lamp", "on=true"], home: pair.owner)
+        _ = try server.next("serving")
         _ = try pair.owner.answer(["stop"])
         let outcome = try server.outcome()
         #expect(outcome.status == 69)
         #expect(try outcome.lastFailureCode == "node-gone")
     }
 
+    /// Offers a service on one device, and waits until the other one has heard of it, if it runs.
     private func server(_ words: [String], home: TemporaryDataDirectory) throws -> RunningCommand {
         let server = try RunningCommand(["serve", "--json"] + words, home: home)
         _ = try server.next("serving")
+        guard pair.ownerNode != nil, pair.phoneNode != nil else { return server }
+        let other = home === pair.owner ? pair.phone : pair.owner
+        while !(try other.runar(["services"]).output.contains("\(words[0])  ")) {}
         return server
     }
 
@@ -75,7 +80,11 @@ internal import Testing
         // The device that offers it asks itself.
         #expect(try pair.owner.runar(["call", "thermometer/read"]).output == "21.5\n")
         #expect(server.end(by: SIGINT) == 0)
-        let gone = try pair.owner.runar(["call", "thermometer/read", "--json"])
+        // The node notices that the connection of the command was closed.
+        var gone = try pair.owner.runar(["call", "thermometer/read", "--json"])
+        while try ["service-not-running", "busy"].contains(gone.failure["code"] as? String) {
+            gone = try pair.owner.runar(["call", "thermometer/read", "--json"])
+        }
         #expect(gone.status == 69)
         #expect(try gone.failure["code"] as? String == "no-service")
     }

@@ -110,7 +110,7 @@ struct LastingTests {
         let token = sessions.makeSession().token
         let change = { (configuration: inout Console.Configuration) in
             configuration.replaceKey = { "another key" }
-            configuration.patience = .seconds(2)
+            configuration.patience = .seconds(10)
         }
         try await withConsole(sessions: sessions, routes: routes, change) { port in
             let visitor = try ConsoleVisitor.Connections(port)
@@ -237,7 +237,7 @@ struct LastingTests {
     }
 
     @Test func `a client with an unfinished request is disconnected, and others are served`() async throws {
-        try await withConsole(routes: routes, { $0.patience = .seconds(3) }) { port in
+        try await withConsole(routes: routes, { $0.patience = .seconds(10) }) { port in
             let visitor = try ConsoleVisitor.Connections(port)
             let json = "Content-Type: application/json\r\n"
             let beginnings: [[UInt8]] = [

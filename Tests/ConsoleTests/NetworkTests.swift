@@ -131,7 +131,7 @@ struct NetworkTests {
     }
 
     @Test func `a handshake that does not end is closed, and others are served`() async throws {
-        try await withNetworkConsole(routes: Self.routes, { $0.patience = .seconds(3) }) { port in
+        try await withNetworkConsole(routes: Self.routes, { $0.patience = .seconds(10) }) { port in
             let visitor = try NetworkVisitor(port, token: secretOfTests)
             let beginnings: [[UInt8]] = [[], [0x16], [0x16, 0x03, 0x01, 0x02, 0x00, 0x01]]
             // As many as the server accepts concurrently.
@@ -148,7 +148,7 @@ struct NetworkTests {
             if number % 2 == 0 { bytes = [0x16, 0x03, 0x01, 0x00, UInt8(min(bytes.count, 255)), 0x01] + bytes }
             return bytes
         }
-        try await withNetworkConsole(routes: Self.routes, { $0.patience = .seconds(3) }) { port in
+        try await withNetworkConsole(routes: Self.routes, { $0.patience = .seconds(10) }) { port in
             let visitor = try NetworkVisitor(port, token: secretOfTests)
             // At the same time: the server cuts an incomplete handshake off after its patience.
             for message in messages { try await visitor.hold(message, "plain") }
@@ -176,7 +176,7 @@ struct NetworkTests {
 
     @Test func `signing out everywhere on this machine also ends responses over the network`() async throws {
         let sessions = ConsoleSessions(key: secretOfTests)
-        try await withNetworkConsole(sessions: sessions, routes: Self.routes, { $0.patience = .seconds(2) }) { port in
+        try await withNetworkConsole(sessions: sessions, routes: Self.routes, { $0.patience = .seconds(10) }) { port in
             let visitor = try NetworkVisitor(port, token: secretOfTests)
             try await visitor.hold(Self.head("/api/v1/waiting", visitor.authority), "tls")
             try await withConsole(sessions: sessions, { $0.replaceKey = { "another key" } }) { own in

@@ -26,7 +26,7 @@ import time
 
 
 def ask(port, method, path, headers, body=None):
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
     connection.putrequest(method, path, skip_host=True, skip_accept_encoding=True)
     for name, value in headers:
         connection.putheader(name, value)
@@ -78,7 +78,10 @@ def hold(port):
     for line in sys.stdin:
         order = json.loads(line)
         if order["how"] == "more":
-            kept[-1].sendall(bytes.fromhex(order["bytes"]))
+            try:
+                kept[-1].sendall(bytes.fromhex(order["bytes"]))
+            except OSError:
+                pass  # the other side has closed, which another thread tells
             continue
         connection = socket.create_connection(("127.0.0.1", port), timeout=60)
         connection.sendall(bytes.fromhex(order["bytes"]))

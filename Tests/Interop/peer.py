@@ -220,7 +220,8 @@ async def rebind(peer, _):
     before.close()
     # A peer that only receives must send something, or the other side does not learn the new port.
     ping = asyncio.ensure_future(peer.ping())
-    say("moved", differs=after.get_extra_info("sockname")[1] != port)
+    moved = after.get_extra_info("sockname")[1]
+    say("moved", differs=moved != port, port=moved)
     say("echoes", count=1, equal=await transfer == b"echo " + payload)
     await ping
 

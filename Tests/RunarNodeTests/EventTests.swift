@@ -37,6 +37,7 @@ internal import Testing
             let heard = Locked<[String]>([])
             let subscriptions = Locked<[Subscription]>([])
             let (calls, call) = AsyncStream.makeStream(of: Void.self)
+            let (counts, count) = AsyncStream.makeStream(of: Void.self)
             // The first handler that is called ends both subscriptions, in the middle of events of one batch.
             for name in ["first", "second"] {
                 let subscription = try owner.subscribe(networkId: network, topic: "news") { (_: RunarEvent) in
@@ -51,7 +52,7 @@ internal import Testing
             let counting = try owner.subscribe(networkId: network, topic: "news") { (message: Data) in
                 bytes.withLock { $0 += message.count }
                 third.withLock { $0 }?.cancel()
-                call.yield()
+                count.yield()
             }
             third.withLock { $0 = counting }
             let all = try owner.events(networkId: network, topic: "news")
@@ -62,7 +63,7 @@ internal import Testing
                 }
             }
             #expect(await texts(all, count: 16).count == 16)
-            for _ in 0..<2 { _ = try await calls.first { true } }
+            for streams in [calls, counts] { _ = try await streams.first { true } }
             // The other handler may have been called at the same moment, but not again.
             #expect([["first"], ["second"], ["first", "second"]].contains(heard.withLock { $0.sorted() }))
             #expect(bytes.withLock { $0 } <= 1)

@@ -89,7 +89,7 @@ internal import Testing
     ) async throws {
         try await withMembers { owner, members, requests in
             // The other request ends by its time alone, in which a shell must have started in another process.
-            let options = RequestOptions(timeout: .seconds(isIdempotent ? 3600 : 10), isIdempotent: isIdempotent)
+            let options = RequestOptions(timeout: .seconds(isIdempotent ? 3600 : 20), isIdempotent: isIdempotent)
             let asking = Task { () -> Int in
                 // The first line only if no member was asked.
                 defer { try? requests.first.write("over") }  // a full pipe has lines enough

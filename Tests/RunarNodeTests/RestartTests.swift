@@ -7,11 +7,7 @@ internal import Testing
     @Test func `an owner that was only ever dialled is connected again after a restart`() async throws {
         // A node in memory has another address after each start, so the member cannot find the owner.
         try await Household.run(members: 1) { metadata, owner, members in
-            try await members[0].connectToPeer(
-                peerId: owner.peerId,
-                networkId: metadata.networkId,
-                address: owner.address
-            )
+            try await members[0].connect(to: owner, in: metadata.networkId)
             let before = owner.address
             await owner.stop()
             #expect(try owner.knownAddresses(of: members[0].peerId).map(\.description) == [members[0].address])

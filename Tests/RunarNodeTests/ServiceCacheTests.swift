@@ -41,9 +41,9 @@ internal import Testing
             }
             let other: Int = try await node.request("users/get_user", payload: RunarValue.int(124))
             #expect(other == 2)
-            ahead.withLock { $0 += .seconds(25) }
+            ahead.withLock { $0 += .seconds(5) }
             let still: Int = try await node.request("users/get_user", payload: RunarValue.int(123))
-            ahead.withLock { $0 += .seconds(6) }
+            ahead.withLock { $0 += .seconds(26) }
             let anew: Int = try await node.request("users/get_user", payload: RunarValue.int(123))
             #expect(still == 1 && anew == 3)
         }
@@ -113,7 +113,7 @@ internal import Testing
             let network = metadata.networkId
             try await member.connectToPeer(peerId: owner.peerId, networkId: network, address: owner.address)
             try await RemoteServiceTests.offer(makeUsers(Locked(0)), by: owner, to: member, in: network)
-            for (passed, expected) in [(0, 1), (25, 1), (6, 2)] {
+            for (passed, expected) in [(0, 1), (5, 1), (26, 2)] {
                 ahead.withLock { $0 += .seconds(passed) }
                 let answer: Int = try await member.request("Home:users/get_user", payload: RunarValue.int(123))
                 #expect(answer == expected)

@@ -27,6 +27,10 @@ final class TerminalCommand {
         unsafe posix_spawn_file_actions_addopen(&actions, 0, terminal.path, O_RDWR, 0)
         unsafe posix_spawn_file_actions_adddup2(&actions, 0, 1)
         unsafe posix_spawn_file_actions_adddup2(&actions, 0, 2)
+        // Those of other tests would stay open as long as the program runs.
+        for descriptor in SpawnedProcess.descriptorsToClose(from: 3) {
+            unsafe posix_spawn_file_actions_addclose(&actions, descriptor)
+        }
         // Worker threads block and ignore signals that a person's shell does not.
         var signals = sigset_t()
         unsafe sigemptyset(&signals)

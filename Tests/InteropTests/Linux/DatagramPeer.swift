@@ -76,7 +76,7 @@ struct DatagramPeer {
     /// Seals a packet and sends it.
     mutating func send(_ packet: [UInt8]) { apply(.packetSent(packet)) }
 
-    /// Runs the value until the other side sends a packet that `accepts` takes, for at most ten seconds.
+    /// Runs the value until the other side sends a packet that `accepts` takes, for at most a minute.
     mutating func packet(where accepts: (InnerDatagram) -> Bool) -> InnerDatagram? {
         run {
             while let packet = $0.delivered.popLast() {
@@ -88,7 +88,7 @@ struct DatagramPeer {
 
     /// Runs the value until `outcome` is not nil, for at most ten seconds.
     mutating func run<Outcome>(until outcome: (inout Self) -> Outcome?) -> Outcome? {
-        let end = ContinuousClock.now + .seconds(10)
+        let end = ContinuousClock.now + .seconds(60)
         while true {
             if let found = outcome(&self) { return found }
             let now = ContinuousClock.now

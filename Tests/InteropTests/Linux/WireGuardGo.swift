@@ -58,7 +58,7 @@ final class WireGuardGo: Sendable {
 
     /// Waits until it answers, which it does soon after its start.
     private func waitForSocket() async throws {
-        let end = ContinuousClock.now + .seconds(20)
+        let end = ContinuousClock.now + .seconds(60)
         while true {
             do {
                 _ = try await client.device()

@@ -9,7 +9,7 @@ extension SpawnedProcess {
     static let inheritanceFlags: Int16 = 0
 
     /// Returns the descriptors to close in a program, from `first` on.
-    static func descriptorsToClose(from first: Int32) -> Range<Int32> {
+    package static func descriptorsToClose(from first: Int32) -> Range<Int32> {
         first..<Int32(min(sysconf(Int32(_SC_OPEN_MAX)), descriptorLimit))
     }
 }

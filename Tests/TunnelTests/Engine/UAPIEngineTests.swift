@@ -15,7 +15,7 @@ internal import Testing
             turns=0
             while [ $turns -lt 20000000 ]; do turns=$((turns + 1)); done
             """
-        let engine = try await Self.engine(script, in: folder)
+        let engine = try await Self.engine(script, in: folder, patience: .seconds(60))
         async let first = isRefused(engine)
         async let second = isRefused(engine)
         #expect(await [first, second] == [true, true])
@@ -51,7 +51,13 @@ internal import Testing
     ///
     /// A process of its own writes the program: one that another thread starts meanwhile would inherit the descriptor of a
     /// file that this process writes, and a file that is open for writing cannot be executed.
-    private static func engine(_ script: String, in folder: TemporaryDirectory) async throws -> UAPIEngine {
+    ///
+    /// `patience` is the time that it may take for an answer, and to end.
+    private static func engine(
+        _ script: String,
+        in folder: TemporaryDirectory,
+        patience: Duration = .seconds(5)
+    ) async throws -> UAPIEngine {
         let (text, path) = (try folder.write(Array(script.utf8), to: "engine.text"), folder.file("engine"))
         try await aside {
             let copy = try ChildProcess(path: "/usr/bin/install", arguments: ["-m", "700", text, path])
@@ -62,7 +68,9 @@ internal import Testing
             interface: "none",
             queues: [],
             sockets: [],
-            path: folder.file("control")
+            path: folder.file("control"),
+            timeLimit: patience,
+            patience: patience
         )
     }
 

@@ -50,7 +50,7 @@ final class PacketCapture: Sendable {
         descriptor = socket(AF_PACKET, kind, Int32(Self.everything.bigEndian))
         try Self.check(descriptor, "socket")
         try set(SO_RCVBUFFORCE, Int32(64 << 20))
-        try set(SO_RCVTIMEO, timeval(tv_sec: 20, tv_usec: 0))
+        try set(SO_RCVTIMEO, timeval(tv_sec: 60, tv_usec: 0))
         var address = [UInt8](repeating: 0, count: Self.addressByteCount)
         unsafe address.withUnsafeMutableBytes { room in
             unsafe room.storeBytes(of: sa_family_t(AF_PACKET), as: sa_family_t.self)

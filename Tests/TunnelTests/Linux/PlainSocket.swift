@@ -9,7 +9,7 @@ final class PlainSocket: Sendable {
     }
 
     /// A wait for what arrives.
-    static let patience = timeval(tv_sec: 20, tv_usec: 0)
+    static let patience = timeval(tv_sec: 60, tv_usec: 0)
     /// A wait for packets that must not arrive.
     static let shortPatience = timeval(tv_sec: 0, tv_usec: 200_000)
     let descriptor: Int32

@@ -8,8 +8,6 @@ internal import Platform
 /// socket, because wireguard-go removes it when it ends. This package's engine also ends when this process does, however
 /// that happens.
 package final class UAPIEngine: TunnelEngine {
-    /// The time that a process may take to end after SIGTERM.
-    private static let patience: Duration = .seconds(2)
     /// The readings without an answer after which a process is ended.
     private static let silenceLimit = 2
 
@@ -27,6 +25,7 @@ package final class UAPIEngine: TunnelEngine {
     private let sockets: [Int32]
     private let path: String
     private let client: UAPIClient
+    private let patience: Duration
     private let turn = AsyncMutex()
     private let running = Locked<Running?>(nil)
     /// The readings without an answer since the last one with it.
@@ -40,19 +39,24 @@ package final class UAPIEngine: TunnelEngine {
     ///   - queues: Descriptors of the interface; `wireguard-go` makes an interface of its own without one.
     ///   - sockets: Bound UDP sockets, which `wireguard-go` replaces by its own.
     ///   - path: The path of the configuration socket; `wireguard-go` requires the default.
+    ///   - timeLimit: The time that a process may take for an answer.
+    ///   - patience: The time that a process may take to end after SIGTERM.
     package init(
         program: EngineProgram,
         interface: String,
         queues: [Int32],
         sockets: [Int32],
-        path: String? = nil
+        path: String? = nil,
+        timeLimit: Duration = .seconds(5),
+        patience: Duration = .seconds(2)
     ) {
         self.program = program
         self.interface = interface
         self.queues = queues
         self.sockets = sockets
         self.path = path ?? UAPISocket.path(interface: interface)
-        client = UAPIClient(path: self.path)
+        client = UAPIClient(path: self.path, timeLimit: timeLimit)
+        self.patience = patience
     }
 
     deinit { endByForce() }
@@ -107,8 +111,7 @@ package final class UAPIEngine: TunnelEngine {
         defer { Posix.unlink(path) }
         guard running.ended.value == nil else { return }
         Posix.end(running.process)
-        let patience = Self.patience
-        _ = SystemThread.start {
+        _ = SystemThread.start { [patience] in
             Posix.waitForEnd(ofGroup: running.process, killingAfter: patience)
         }
         await running.ended.waitIgnoringCancellation()
