@@ -118,6 +118,25 @@ internal import Testing
         }
     }
 
+    @Test func `of all devices that no card names at most 16 letters and 256 KiB wait`() async throws {
+        try await withCircles("Ada", "Ben", "Eve") { devices, network in
+            let (ada, ben, eve) = (devices[0], devices[1], devices[2])
+            for sender in [ben, eve] { try await sender.keys.exchangeKeys(with: ada.peerId) }
+            let stream = group.publicID
+            let film = [UInt8](repeating: 7, count: 190_000)
+            for (sender, expected) in [(ben, nil), (eve, .refused)] as [(CircleDevice, Reception?)] {
+                let mail = try await sender.mail(film, .video, in: stream, to: ada, in: network)
+                #expect(try await ada.take(mail, in: network) == expected)
+            }
+            for number in 0..<16 {
+                let sender = number % 2 == 0 ? ben : eve
+                let mail = try await sender.mail(Array("\(number)".utf8), in: stream, to: ada, in: network)
+                #expect(try await ada.take(mail, in: network) == (number < 15 ? nil : .refused))
+            }
+            #expect(ada.waitingCount == 16)
+        }
+    }
+
     @Test func `a thought of a person whose request waits for an answer is refused`() async throws {
         try await withCircles("Ada", "Ben") { devices, network in
             let (ada, ben) = (devices[0], devices[1])

@@ -64,7 +64,7 @@ extension CircleDriver {
                 }
             }
         } catch is NotYet {
-            isWaiting = mayWait(mail, from: peer)
+            isWaiting = mayWait(mail, from: owner(of: peer) == nil ? nil : peer)
             return isWaiting ? nil : .refused
         } catch is CircleError {
             return .refused
@@ -94,16 +94,21 @@ extension CircleDriver {
     /// The most mails of one sender that wait for another letter, their bytes, and the time, in milliseconds, after which
     /// one is refused.
     private static let (waitingLimit, waitingByteLimit, patience): (Int, Int, UInt64) = (16, 512 << 10, 86_400_000)
+    /// The limit in bytes for all senders that no card names: a quarter of ``Mailbox/Limits/collectionBytes``.
+    private static let unnamedByteLimit = 256 << 10
 
     /// Whether a mail may come again: holders send nothing behind what is not answered, so that little may wait.
-    private func mayWait(_ mail: Mail, from sender: PeerId) -> Bool {
+    ///
+    /// All senders that no card names count as one sender, nil: any member may be one.
+    private func mayWait(_ mail: Mail, from sender: PeerId?) -> Bool {
         let now = milliseconds
+        let byteLimit = sender == nil ? Self.unnamedByteLimit : Self.waitingByteLimit
         return state.withLock { state in
             if let known = state.waiting[mail.id] { return now < known.since + Self.patience }
             state.waiting = state.waiting.filter { now < $0.value.since + Self.patience }
             let others = state.waiting.values.filter { $0.sender == sender }
             let byteCount = others.reduce(mail.body.count) { $0 + $1.byteCount }
-            guard others.count < Self.waitingLimit, byteCount <= Self.waitingByteLimit else { return false }
+            guard others.count < Self.waitingLimit, byteCount <= byteLimit else { return false }
             state.waiting[mail.id] = (mail.body.count, now, sender)
             return true
         }

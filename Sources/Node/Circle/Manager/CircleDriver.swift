@@ -26,8 +26,9 @@ final class CircleDriver: Sendable {
         var blocked: Set<PublicID> = []
         /// The devices that may not ask for trust, in the order in which this person chose that.
         var ignoredDevices: [PeerId] = []
-        /// The mail that waits for another letter, with its bytes and the time since when, in milliseconds since 1970.
-        var waiting: [MailId: (byteCount: Int, since: UInt64, sender: PeerId)] = [:]
+        /// The mail that waits for another letter, with its bytes and the time since when, in milliseconds since 1970; a
+        /// sender that no card names is nil.
+        var waiting: [MailId: (byteCount: Int, since: UInt64, sender: PeerId?)] = [:]
         /// The devices for which thoughts or letters wait until the outgoing mail of a network has room.
         var devicesWithoutRoom: [PeerId: NetworkId] = [:]
         /// The device that may set up this one, until a time in milliseconds since 1970.
