@@ -1,12 +1,8 @@
 """Two devices that are in a network together, made without the console: where joining is not what is shown."""
 
-import re
-
 from node import Node, part
 
 NETWORK = "Home"
-# What the page of a device says that there is no way to; on a busy machine the attempts may take all their time.
-NOT_REACHED = re.compile("The device cannot be reached|The device did not answer in time")
 # As long as a token that `runar network issue` makes.
 TOKEN_SECONDS = 30 * 86_400
 

@@ -48,7 +48,7 @@ def connecting(scene):
     scene.expect_refusal(503, "/connect")
     phone.node.stop()
     connect(page, right)
-    page.see(household.NOT_REACHED)
+    page.see("The device cannot be reached.")
     page.until(lambda: not page.has("dialog"), "it is still being reached")
 
 

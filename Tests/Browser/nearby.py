@@ -44,7 +44,7 @@ def look_at_stranger(device):
     page.see(re.compile(r"Networks\s+Home"))
     page.see(re.compile(r"Found\s+nearby"))
     page.click("button", "Connect")
-    page.see(household.NOT_REACHED)
+    page.see("The device cannot be reached.")
     device.go("/peers")
 
 

@@ -49,6 +49,8 @@ class Node:
         """Nothing of this machine's settings counts, and only nodes of the same `group`, if any, hear this one."""
         variables = {key: value for key, value in os.environ.items() if not key.startswith("RUNAR")}
         variables |= {"RUNAR_HOME": self.home, "RUNAR_LISTEN": self.listen}
+        # On a busy machine the attempts to reach a device take longer; a page shows then why all of them failed.
+        variables["RUNAR_REQUEST_TIMEOUT"] = "40s"
         variables["RUNAR_DISCOVERY"] = "on" if self.group else "off"
         variables |= {"RUNAR_DISCOVERY_GROUP": self.group} if self.group else {}
         return variables | ({"RUNAR_PASSPHRASE_FILE": self.passphrase_file} if self.passphrase_file else {})

@@ -295,7 +295,9 @@ class Page:
 
     def click(self, role, name=None, seconds=PATIENCE):
         """Presses the mouse on the middle of the first thing of a role with that name."""
-        x, y = self.until(lambda: self.middle(self.find(role, name, seconds)), f"{role} {name} moves, or lies under something")
+        x, y = self.until(
+            lambda: self.middle(self.find(role, name, seconds)), f"{role} {name} moves, or lies under something"
+        )
         for kind in ("mousePressed", "mouseReleased"):
             self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
 

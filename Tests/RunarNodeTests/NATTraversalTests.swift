@@ -80,6 +80,11 @@ internal import Transport
             server.isPunching.withLock { $0 = true }
             let isHeard = try await node.running().punchHole(to: server.address)
             #expect(isHeard)
+            // A busy machine may hear it only after the last datagram.
+            while server.heard.withLock({ $0.count }) >= 10 {
+                server.heard.withLock { $0 = [] }
+                try await node.natTraversal.punchHole(localPort: 0, peerAddress: "\(server.address)")
+            }
         }
     }
 

@@ -124,9 +124,9 @@ struct RequestAttempts {
         // A peer that was just connected may have announced its services meanwhile.
         do {
             return try openConnected()
-        } catch let failure as ServiceFailure {
+        } catch let later as ServiceFailure {
             // No connected provider, as before, unless one has the service without the action.
-            guard failure.kind != .noAction else { throw failure }
+            guard later.kind != .noAction else { throw later }
         }
         // The offers of connected peers are known.
         let providers = driver.withoutOffers(found.filter { !tried.contains($0) }, in: network)
