@@ -182,6 +182,33 @@ struct ServerTests {
         #expect(events.withLock { $0 } == ["accepted", "one", "accepted", "two"])
     }
 
+    @Test func `connections that arrive together do not exceed the limit`() async throws {
+        let (accepted, end) = (Locked(0), DispatchSemaphore(value: 0))
+        let change = { (configuration: inout HTTPServer.Configuration) in
+            configuration.limits.connectionCount = 3
+            configuration.admits = { _ in
+                let number = accepted.withLock { count in
+                    count += 1
+                    return count
+                }
+                // The first two hold both event loops, one of which accepts.
+                if number <= 2 { end.wait() }
+                return true
+            }
+        }
+        try await withServer([Route(.get, "/a") { _ in .text("a") }], change) { port in
+            let held = try ConsoleVisitor.Connections(port)
+            for _ in 0..<5 { try await held.hold(Array("GET".utf8)) }
+            for _ in 0..<2 { end.signal() }
+            // Answered by the event loop after it has accepted all that it accepts at once.
+            try await withServer([Route(.get, "/b") { _ in .text("b") }]) { other in
+                let answers = try await ConsoleVisitor.fetch(other, Array(repeating: ("GET", "/b", []), count: 4))
+                #expect(answers.allSatisfy { $0.body == "b" })
+            }
+            #expect(accepted.withLock { $0 } == 3)
+        }
+    }
+
     @Test func `a right that ends while the body arrives runs no route and leaves no file`() async throws {
         let (events, isOpen, prefixes) = (events, Locked(true), Locked<[String]>([]))
         let route = Route(.put, "/file", body: .file(limit: 100)) { _ in

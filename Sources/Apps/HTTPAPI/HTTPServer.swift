@@ -174,10 +174,7 @@ package struct HTTPServer: Sendable {
             ),
             onServerRunning: { channel in
                 listener.withLock { $0 = channel }
-                channel.eventLoop.execute {
-                    let pipeline = channel.pipeline.syncOperations
-                    try? pipeline.addHandler(AcceptPauseHandler(), position: .first)  // it is closed
-                }
+                try? await Self.prepare(channel)  // it is closed
                 onReady(UInt16(clamping: channel.localAddress?.port ?? 0))
             },
             eventLoopGroupProvider: .shared(Self.group),
@@ -198,6 +195,15 @@ package struct HTTPServer: Sendable {
             let reason = SystemErrors.text(of: error.errnoCode)
             throw HTTPServerError.cannotListen(place: configuration.address.name, reason: reason)
         }
+    }
+
+    /// Lets a listening channel keep the limit of connections, and pause when the system has no more of them.
+    private static func prepare(_ listener: any Channel) async throws {
+        try await listener.eventLoop.submit {
+            try listener.pipeline.syncOperations.addHandler(AcceptPauseHandler(), position: .first)
+            // The library compares the number with the limit once per read, which may accept several.
+            try listener.syncOptions?.setOption(.maxMessagesPerRead, value: 1)
+        }.get()
     }
 
     /// Stops accepting connections, drains the open ones, then cancels them.
