@@ -51,10 +51,8 @@ final class TrustedClient: Sendable {
         state.withLock { state in
             var fresh: WebClient?
             state.files.takeOver(logging: logger) { fresh = try Self.client(trust) }
-            if let fresh {
-                state.client.close()
-                state.client = fresh
-            }
+            // Requests under way finish with the former client, whose idle connections are not used again.
+            if let fresh { state.client = fresh }
             return state.client
         }
     }
