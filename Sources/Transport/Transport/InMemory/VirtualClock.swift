@@ -141,6 +141,8 @@ public final class VirtualClock: Clock, Sendable {
 
     /// The longest time that the clock stands still between two moves.
     private static let tick = Duration.milliseconds(1)
+    /// The most real time that counts for one move.
+    private static let longestTick = Duration.milliseconds(20)
 
     private func tick(speed: Int) async throws {
         let clock = ContinuousClock()
@@ -148,7 +150,8 @@ public final class VirtualClock: Clock, Sendable {
         while true {
             try await clock.sleep(until: last.advanced(by: Self.tick), tolerance: .zero)
             let now = clock.now
-            var passed = last.duration(to: now) * speed
+            // A busy machine stops the clock as well.
+            var passed = min(last.duration(to: now), Self.longestTick) * speed
             last = now
             // One sleeper after the other, so that a task that sleeps again at once does not sleep longer than it
             // wants.
