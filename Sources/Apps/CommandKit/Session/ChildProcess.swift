@@ -18,7 +18,7 @@ package final class ChildProcess: Sendable {
     /// The largest number of bytes in a pipe after its writer has ended, on all supported systems.
     private static let lateByteLimit = 1 << 16
     /// The time in which a process and its descendants may end by themselves.
-    package static let patience = Duration.seconds(2)
+    package static let patience = Duration.seconds(5)
     private let input: DescriptorOwner?
     /// The exit status, under the lock with which it was reaped.
     private let status = Locked<Int32?>(nil)
