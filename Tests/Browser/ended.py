@@ -7,7 +7,7 @@ import time
 
 from codes import copied, paste
 from joining import create, let_in, open_joining
-from lan import free_port
+from ports import quiet_port
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz234567"
 
@@ -34,7 +34,7 @@ def invitations(scene):
 def inviter_gone(scene):
     """The device that invited was stopped meanwhile: it cannot be reached, and once it is back, it knows of nothing."""
     scene.expect_absence()
-    laptop = scene.device("laptop", listen=f"127.0.0.1:{free_port()}")
+    laptop = scene.device("laptop", listen=f"127.0.0.1:{quiet_port()}")
     phone = scene.device("phone")
     create(laptop)
     link = copied(laptop.page)

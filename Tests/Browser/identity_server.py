@@ -3,13 +3,13 @@
 import json
 import os
 import signal
-import socket
 import subprocess
 import time
 import urllib.error
 import urllib.request
 
 from node import PATIENCE_SECONDS, RUNAR, CommandFailed
+from ports import quiet_port
 
 # The address of a running server, which the scenarios use in place of one of their own.
 ORIGIN = "IDENTITY_ORIGIN"
@@ -25,15 +25,9 @@ def make_server(stage):
         return IdentityServer(origin.rstrip("/"))
     folder = os.path.join(stage.folder, "identity")
     os.mkdir(folder, mode=0o700)
-    server = IdentityServer(f"http://localhost:{free_port()}", folder)
+    server = IdentityServer(f"http://localhost:{quiet_port()}", folder)
     server.start(stage.guard)
     return server
-
-
-def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
 
 
 class IdentityServer:

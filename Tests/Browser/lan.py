@@ -4,7 +4,6 @@ import base64
 import contextlib
 import hashlib
 import os
-import socket
 import ssl
 import urllib.parse
 
@@ -12,15 +11,10 @@ from devtools import THIS_MACHINE_ONLY, Browser, ProtocolError
 from eyes import look_at
 from node import CommandFailed
 from page import Page
+from ports import quiet_port
 
 PAIR = "Pair a phone or tablet"
 DIALOG = "dialog[open]"
-
-
-def free_port():
-    with socket.socket(socket.AF_INET6 if socket.has_ipv6 else socket.AF_INET) as one:
-        one.bind(("", 0))
-        return one.getsockname()[1]
 
 
 def certificate(link):
@@ -100,7 +94,7 @@ def open_to_network(laptop):
 
 def other_screens(scene):
     laptop = scene.device("laptop")
-    port = free_port()
+    port = quiet_port()
     laptop.page.js("window.usualFetch = fetch")
     # The page asks for the usual port, which another test may have: it is moved on the way.
     laptop.page.js(

@@ -88,6 +88,11 @@ def pressing(scene):
     laptop.node.create("Home")
     page.click("link", re.compile("Home"))
     place = place_of(page, "link", "Invite a device")
+    # The page waits ten seconds for the end of a press; here its clock is turned by hand.
+    page.js(
+        "window.usualTimeout = setTimeout; window.setTimeout = (act, time, ...more) =>"
+        " time === 10000 ? void (window.endOfPress = act) : usualTimeout(act, time, ...more); 0"
+    )
     mouse(page, "mousePressed", place)
     rename(page, "Cabin")
     assert page.has("heading", "Home")
@@ -103,11 +108,7 @@ def pressing(scene):
     page.find("dialog")
     page.press("Escape")
     page.find("heading", "Boat")
-    # The end of a press may never be reported. The page waits ten seconds for it; here its clock is turned by hand.
-    page.js(
-        "window.usualTimeout = setTimeout; window.setTimeout = (act, time, ...more) =>"
-        " time === 10000 ? void (window.endOfPress = act) : usualTimeout(act, time, ...more); 0"
-    )
+    # The end of a press may never be reported.
     mouse(page, "mousePressed", place_of(page, "link", "Invite a device"))
     rename(page, "Shed")
     assert page.has("heading", "Boat")

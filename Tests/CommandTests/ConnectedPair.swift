@@ -10,7 +10,7 @@ struct ConnectedPair {
     let memberId: String
     let nodes: [RunningCommand]
 
-    init(ownerEnvironment: [String: String] = [:]) throws {
+    init(ownerEnvironment: [String: String] = [:], memberEnvironment: [String: String] = [:]) throws {
         let (owner, member) = (try TemporaryDataDirectory(), try TemporaryDataDirectory())
         (self.owner, self.member) = (owner, member)
         ownerId = try owner.makeNode()
@@ -20,7 +20,7 @@ struct ConnectedPair {
         _ = try member.answer(["join", text, token])
         let ownerNode = try RunningCommand(["up", "--json"], home: owner, environment: ownerEnvironment)
         let address = try #require((ownerNode.next("ready")["addresses"] as? [String])?.first)
-        let memberNode = try RunningCommand(["up", "--json"], home: member)
+        let memberNode = try RunningCommand(["up", "--json"], home: member, environment: memberEnvironment)
         _ = try memberNode.next("ready")
         nodes = [ownerNode, memberNode]
         let place = try owner.answer(["network", "address", "--address", address]).text("text")

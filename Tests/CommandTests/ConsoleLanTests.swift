@@ -168,7 +168,7 @@ struct ConsoleLanTests {
         let running = try await Running(home)
         #expect(running.lan == nil)
         #expect(!FileManager.default.fileExists(atPath: home.path + "/" + ConsoleCertificate.name))
-        let port = try await Self.freePort()
+        let port = QuietPort.next()
         let (taken, refusal) = try await running.fetch("PUT", "/lan", body: #"{"on":true,"port":\#(running.port)}"#)
         #expect(taken == 409 && Self.code(refusal) == "no-console-lan")
         #expect(try String(contentsOfFile: config, encoding: .utf8).contains("consoleLan") == false)
@@ -248,14 +248,5 @@ struct ConsoleLanTests {
     private static func write(_ text: String, to path: String) throws {
         try Data(text.utf8).write(to: URL(filePath: path))
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
-    }
-
-    /// Returns a port that is free at the moment.
-    private static func freePort() async throws -> Int {
-        try await aside {
-            let script = "import socket; s = socket.socket(); s.bind(('', 0)); print(s.getsockname()[1])"
-            let process = try ChildProcess(path: "/usr/bin/env", arguments: ["python3", "-c", script])
-            return try #require(Int(process.nextLine() ?? ""))
-        }
     }
 }

@@ -38,19 +38,9 @@ enum Coturn {
 
 @Suite("STUN and coturn", .aside, .enabled(if: Coturn.missing.isEmpty, "\(Coturn.missing)"))
 struct CoturnTests {
-    /// Two different free ports of the address.
-    private func freePorts(_ address: String) throws -> (UInt16, UInt16) {
-        let place = try SocketAddress(parsing: address + ":0").ip
-        let port = try DatagramSockets.freePort(at: place)
-        while true {
-            let other = try DatagramSockets.freePort(at: place)
-            if other != port { return (port, other) }
-        }
-    }
-
     /// Runs `body` with the ports of a turnserver.
     private func withServer(_ addresses: [String], _ body: (UInt16) throws -> Void) throws {
-        let (port, other) = try freePorts(addresses[0])
+        let (port, other) = (QuietPort.next(), QuietPort.next())
         let home = try TemporaryDataDirectory()
         let files = (home.path + "-turn.db", home.path + "-turn.pid")
         defer {

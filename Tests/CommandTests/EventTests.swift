@@ -18,8 +18,15 @@ internal import Testing
         try RunningCommand(["subscribe", "--json"] + options, home: home, environment: environment)
     }
 
+    /// Whether the running node of that home has no neighbour to pass events to.
+    private static func isIsolated(_ home: TemporaryDataDirectory) throws -> Bool {
+        try home.runar(["status"]).output.contains("events    Pair: isolated")
+    }
+
     @Test func `a subscriber prints the events of its topic with the publisher's label`() throws {
         try pair.startBoth()
+        // Connected nodes are neighbours once they have agreed on it.
+        for home in [pair.owner, pair.phone] { while try Self.isIsolated(home) {} }
         let subscriber = try subscriber(["home/*"], home: pair.owner)
         #expect(try subscriber.next("subscribed")["isIsolated"] as? Bool == false)
         let published = try pair.phone.answer(["publish", "garden/gate", "open"])
@@ -66,7 +73,7 @@ internal import Testing
         #expect(begun["networkName"] as? String == "Pair")
         if begun["isIsolated"] as? Bool == true { _ = try alone.next("eventsConnected") }
         // The dialler is notified of the admission before the other side.
-        while try pair.owner.runar(["status"]).output.contains("events    Pair: isolated") {}
+        while try Self.isIsolated(pair.owner) {}
         #expect(try pair.owner.runar(["publish", "news", "to the phone"]).output == "published\n")
         #expect(try alone.next("published")["text"] as? String == "to the phone")
         #expect(alone.end(by: SIGINT) == 0)

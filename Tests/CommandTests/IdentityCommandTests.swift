@@ -206,11 +206,8 @@ internal import Testing
     }
 
     @Test func `the doctor finds a server that does not run, and nothing wrong while it does`() throws {
-        // The port must be known for the origin, so it is found by a server that ends.
-        let probe = try serve()
-        #expect(probe.command.end(by: SIGTERM) == 0)
-        let origin = "http://localhost:\(probe.port)"
-        let options = ["--rp-id", "localhost", "--origin", origin, "--port", "\(probe.port)"]
+        let port = QuietPort.next()
+        let options = ["--rp-id", "localhost", "--origin", "http://localhost:\(port)", "--port", "\(port)"]
         let doctor = ["identity", "doctor"] + options + ["--data"]
         let stopped = try home.runar(doctor + [data + "-none", "--json"])
         #expect(stopped.status == 69, "\(stopped.output)")

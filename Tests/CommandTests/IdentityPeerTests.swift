@@ -16,21 +16,14 @@ struct IdentityPeerTests {
         home = try TemporaryDataDirectory()
     }
 
-    private func serve(_ port: Int) throws -> (command: RunningCommand, port: Int) {
-        let origin = "http://localhost:\(port == 0 ? 8_443 : port)"
-        let words = ["identity", "serve", "--data", home.path + "/identity", "--json", "--request-limits", "off"]
-        let options = ["--rp-id", "localhost", "--origin", origin, "--port", "\(port)"]
-        let command = try RunningCommand(words + options, home: home)
-        return (command, try #require(try command.next("ready")["port"] as? Int))
-    }
-
     /// The lines of the script for a server that has its port in its origin.
     private func lines(_ mode: String, _ options: String...) throws -> [[String: Any]] {
-        // The port must be known for the origin, so it is found by a server that ends.
-        let first = try serve(0)
-        #expect(first.command.end(by: SIGTERM) == 0)
-        let server = try serve(first.port)
-        let process = try ChildProcess(script: IdentityPeer.script, arguments: [mode, "\(server.port)"] + options)
+        let port = QuietPort.next()
+        let words = ["identity", "serve", "--data", home.path + "/identity", "--json", "--request-limits", "off"]
+        let place = ["--rp-id", "localhost", "--origin", "http://localhost:\(port)", "--port", "\(port)"]
+        let server = try RunningCommand(words + place, home: home)
+        _ = try server.next("ready")
+        let process = try ChildProcess(script: IdentityPeer.script, arguments: [mode, "\(port)"] + options)
         var lines: [[String: Any]] = []
         while let line = process.nextLine() {
             lines.append(
@@ -38,7 +31,7 @@ struct IdentityPeerTests {
             )
         }
         #expect(process.waitUntilExit() == 0)
-        #expect(server.command.end(by: SIGTERM) == 0)
+        #expect(server.end(by: SIGTERM) == 0)
         return lines
     }
 

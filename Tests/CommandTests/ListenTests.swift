@@ -6,7 +6,11 @@ internal import Testing
 @Suite("Confirmed messages of listen", .aside, .timeLimit(.minutes(15))) struct ListenTests {
     @Test func `a stopped listener confirms nothing, and confirms again when it continues`() throws {
         // The console of the receiver keeps a copy of each message, which must not count.
-        let pair = try ConnectedPair(ownerEnvironment: ["RUNAR_CONSOLE": "0"])
+        // The sender waits for the receiver's decision, however busy the machine is.
+        let pair = try ConnectedPair(
+            ownerEnvironment: ["RUNAR_CONSOLE": "0"],
+            memberEnvironment: ["RUNAR_REQUEST_TIMEOUT": "60s"]
+        )
         #expect(try pair.member.runar(["send", pair.ownerId, "kept", "--json"]).status == 0)
         let listener = try RunningCommand(["listen", "--json"], home: pair.owner)
         _ = try listener.next("listening")

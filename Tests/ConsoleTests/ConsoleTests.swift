@@ -132,7 +132,7 @@ struct ConsoleTests {
             Route(method, "/api/v1/lines", body: body) { _ in
                 .lines { lines in
                     await lines.write(Array("{}".utf8))
-                    await Self.untilCancelled()
+                    try? await suspendUntilCancelled()  // the end is what the test waits for
                     source.yield()
                 }
             }
@@ -154,11 +154,6 @@ struct ConsoleTests {
             let families = try await ConsoleVisitor.metrics(port, token: secretOfTests)
             #expect(families["one"]?.values("one_total") == [1])
         }
-    }
-
-    private static func untilCancelled() async {
-        let (nothing, _) = AsyncStream.makeStream(of: Never.self)
-        for await _ in nothing {}
     }
 
     @Test func `a taken port is reported`() async throws {

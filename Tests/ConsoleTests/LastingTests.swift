@@ -179,7 +179,7 @@ struct LastingTests {
 
     @Test func `a client that does not read its response is disconnected`() async throws {
         let ends = ends
-        try await withConsole(routes: routes, { $0.patience = .seconds(3) }) { port in
+        try await withConsole(routes: routes, { $0.patience = .seconds(10) }) { port in
             let visitor = try ConsoleVisitor.Connections(port)
             try await visitor.hold(Self.head("GET", "/api/v1/flood", port), reading: false)
             for await name in ends {
@@ -187,19 +187,6 @@ struct LastingTests {
                 break
             }
             withExtendedLifetime(visitor) {}
-        }
-    }
-
-    /// Returns a free port that the system never assigns by itself, neither to a console nor to a client of one.
-    private static func quietPort() async throws -> UInt16 {
-        while true {
-            let port = UInt16.random(in: 20_000..<30_000)
-            do {
-                try await withConsole(routes: [], { $0.place = .thisMachine(port: port) }) { _ in }
-                return port
-            } catch ConsoleError.cannotListen {
-                continue
-            }
         }
     }
 
@@ -224,7 +211,7 @@ struct LastingTests {
     func `a server stops while clients keep connecting`(isForNetwork: Bool) async throws {
         var random = SystemRandomNumberGenerator()
         let certificate = try ServerCertificate.make(addresses: [], hostName: nil, at: 1_800_000_000, using: &random)
-        let port = try await Self.quietPort()
+        let port = QuietPort.next()
         let taken = try await ConsoleVisitor.storm(port) { storm in
             for _ in 1...100 {
                 let place = isForNetwork ? Console.Place.network(port: port, certificate) : .thisMachine(port: port)

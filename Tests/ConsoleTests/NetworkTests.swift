@@ -166,7 +166,7 @@ struct NetworkTests {
                 end.yield()
             }
         }
-        try await withNetworkConsole(routes: [flood], { $0.patience = .seconds(3) }) { port in
+        try await withNetworkConsole(routes: [flood], { $0.patience = .seconds(10) }) { port in
             let visitor = try NetworkVisitor(port, token: secretOfTests)
             try await visitor.hold(Self.head("/api/v1/flood", visitor.authority), "mute")
             for await _ in ends { break }

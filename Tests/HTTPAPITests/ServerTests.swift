@@ -116,7 +116,7 @@ struct ServerTests {
 
     @Test func `a server stops while clients keep connecting, and serves again at its port`() async throws {
         let route = Route(.get, "/a") { _ in .text("a") }
-        let port = try await Self.quietPort()
+        let port = QuietPort.next()
         let taken = try await ConsoleVisitor.storm(port) { storm in
             for _ in 1...20 {
                 try await Self.serveAgain(at: port, [route]) { port in
@@ -127,19 +127,6 @@ struct ServerTests {
             }
         }
         #expect(taken > 100)
-    }
-
-    /// Returns a free port that the system never assigns by itself, neither to a server nor to a client of one.
-    private static func quietPort() async throws -> UInt16 {
-        while true {
-            let port = UInt16.random(in: 20_000..<30_000)
-            do {
-                try await withServer([], { $0.address = .thisMachine(port: port) }) { _ in }
-                return port
-            } catch HTTPServerError.cannotListen {
-                continue
-            }
-        }
     }
 
     /// Serves on a port that was just in use, of which another program may have a copy until it runs.
@@ -197,15 +184,20 @@ struct ServerTests {
             }
         }
         try await withServer([Route(.get, "/a") { _ in .text("a") }], change) { port in
-            let held = try ConsoleVisitor.Connections(port)
-            for _ in 0..<5 { try await held.hold(Array("GET".utf8)) }
-            for _ in 0..<2 { end.signal() }
-            // Answered by the event loop after it has accepted all that it accepts at once.
+            let held: ConsoleVisitor.Connections
+            do {
+                defer { for _ in 0..<2 { end.signal() } }
+                held = try ConsoleVisitor.Connections(port)
+                for _ in 0..<5 { try await held.hold(Array("GET".utf8)) }
+            }
+            while accepted.withLock({ $0 }) < 3 { await Task.yield() }
+            // Answered by the event loops after they have accepted all that they accept at once.
             try await withServer([Route(.get, "/b") { _ in .text("b") }]) { other in
                 let answers = try await ConsoleVisitor.fetch(other, Array(repeating: ("GET", "/b", []), count: 4))
                 #expect(answers.allSatisfy { $0.body == "b" })
             }
             #expect(accepted.withLock { $0 } == 3)
+            withExtendedLifetime(held) {}
         }
     }
 
@@ -255,7 +247,7 @@ struct ServerTests {
         let answers = Task {
             try await ConsoleVisitor.fetch(port.waitIgnoringCancellation(), [("GET", "/large", [])])
         }
-        try await withServer([route]) { number in
+        try await withServer([route], { $0.limits.drain = .seconds(60) }) { number in
             port.fulfil(number)
             await begun.waitIgnoringCancellation()
             mayEnd.fulfil(())

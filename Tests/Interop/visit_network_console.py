@@ -34,8 +34,9 @@ def context(version=None):
 
 
 def connect(order, version=None):
-    plain = socket.create_connection((order["host"], order["port"]), timeout=60)
-    return context(version).wrap_socket(plain)
+    # The server waits for the handshake from the connection on.
+    prepared = context(version)
+    return prepared.wrap_socket(socket.create_connection((order["host"], order["port"]), timeout=60))
 
 
 def ask(order):

@@ -11,8 +11,7 @@ web_peer.py run     writes certificates to a temporary folder, which it removes 
     {"do": "events", "port"}              {"events": [...]} of the server
     {"do": "wait", "port", "event", "count"}  the same, as soon as the event has occurred this often
     {"do": "release", "port"}             lets requests to /wait go on
-    {"do": "free"}                        {"port"}, at which nothing listens
-    {"do": "openssl", "version"}          {"port"} of `openssl s_server -www` with the good chain
+    {"do": "openssl", "version", "port"}  {"port"} of `openssl s_server -www` with the good chain
     {"do": "program", "words": [...]}     {"status", "output"} of a program
 """
 
@@ -160,7 +159,7 @@ class Events:
 
     def wait(self, event, count):
         with self.condition:
-            self.condition.wait_for(lambda: self.all.count(event) >= count, timeout=120)
+            assert self.condition.wait_for(lambda: self.all.count(event) >= count, timeout=120), (event, self.all)
             return list(self.all)
 
 
@@ -341,13 +340,9 @@ class Peer:
         self.servers[order["port"]].is_released.set()
         return {}
 
-    def do_free(self, _):
-        with socket.create_server(("127.0.0.1", 0)) as listener:
-            return {"port": listener.getsockname()[1]}
-
     def do_openssl(self, order):
         chain, key = (os.path.join(self.authority.folder, "good" + end) for end in (".pem", "-key.pem"))
-        port = self.do_free(order)["port"]
+        port = order["port"]
         words = ["openssl", "s_server", "-accept", f"127.0.0.1:{port}", "-www", "-cert", chain, "-cert_chain", chain]
         words += ["-key", key, "-tls1_" + order["version"][-1]]
         process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)

@@ -141,7 +141,7 @@ internal import Transport
     }
 
     @Test func `a large response that is not read is reset at its deadline`() async throws {
-        try await self.withUnreadResponse(timeLimit: .seconds(2)) { stream, count in
+        try await self.withUnreadResponse(timeLimit: .seconds(10)) { stream, count in
             while count() > 0 { await Task.yield() }
             await #expect(throws: TransportError.reset(code: CloseCode.requestOverdue.rawValue)) {
                 while try await !stream.read(atMost: 1 << 20).isFinal {}

@@ -1,4 +1,5 @@
 internal import Identity
+internal import TestSupport
 internal import Testing
 
 @testable internal import Platform
@@ -9,7 +10,7 @@ internal import Testing
     private let loopback: NetworkInterface
 
     init() throws {
-        groups = try #require(.standard(port: .random(in: 10_000...30_000)))
+        groups = try #require(.standard(port: QuietPort.next()))
         loopback = try #require(NetworkInterface.all()?.first { $0.isLoopback && $0.isUp })
     }
 

@@ -27,6 +27,7 @@ internal import TransportConformance
         let secret = SecretBytes(copying: (0..<32).map { UInt8($0) })
         let dead = try loopbackEndpoint {
             $0.identity = key
+            $0.addresses = [SocketAddress(.v4(0x7F00_0001), port: QuietPort.next())]
             $0.resetSecret = secret
             $0.seams.fault = { _, _, _ in isMute.withLock { $0 } ? 1 : 0 }
         }

@@ -34,8 +34,12 @@ internal import Transport
     func `any other request ends at its deadline or with the connection, without a retry`(
         over carrier: Household.Carrier
     ) async throws {
-        for (timeout, code) in [(.seconds(5), 4004), (.seconds(3600), 3006)] as [(Duration, Int32)] {
-            try await Outage.run(over: carrier, isIdempotent: false) { outage, owner, _ in
+        // The time limit of the request, the idle timeout of the connection and the code of the one that ends first.
+        let cases: [(Duration, Duration, Int32)] = [
+            (.seconds(8), .seconds(120), 4004), (.seconds(3600), .seconds(10), 3006),
+        ]
+        for (timeout, patience, code) in cases {
+            try await Outage.run(over: carrier, isIdempotent: false, patience: patience) { outage, owner, _ in
                 let error = await failure { _ = try await ask(owner, within: timeout) }
                 #expect((error as? RunarError)?.code == code, "\(String(describing: error))")
                 let asked = outage.asked.withLock { $0 }
@@ -49,30 +53,29 @@ internal import Transport
 
 /// Two members with one service, the first of which to get a request is cut off before it answers.
 private struct Outage: Sendable {
-    /// The idle timeout here, instead of half a minute.
-    ///
-    /// It is longer than the shorter request timeout of the tests.
-    private static let patience = Duration.seconds(10)
-
     /// The members that were asked, in order.
     let asked = Locked<[PeerId]>([])
     private let household: Household
+    /// The idle timeout here, instead of half a minute.
+    private let patience: Duration
     /// Members on sockets that send nothing.
     private let mute = Locked<Set<PeerId>>([])
 
-    private init(over carrier: Household.Carrier) {
+    private init(over carrier: Household.Carrier, patience: Duration) {
         var limits = InMemoryLimits()
         limits.suspicionTime = .seconds(1)
-        limits.idleTimeout = Self.patience
+        limits.idleTimeout = patience
+        self.patience = patience
         self.household = Household(carrier: carrier, network: InMemoryNetwork(seed: 3, limits: limits))
     }
 
     static func run(
         over carrier: Household.Carrier,
         isIdempotent: Bool,
+        patience: Duration = .seconds(10),
         _ body: (Outage, _ owner: RunarNode, _ members: [RunarNode]) async throws -> Void
     ) async throws {
-        let outage = Outage(over: carrier)
+        let outage = Outage(over: carrier, patience: patience)
         let owner = try outage.household.makeNode()
         let members = try (0..<2).map { _ in try outage.makeMember() }
         try await Household.run(owner, members) { metadata in
@@ -90,11 +93,11 @@ private struct Outage: Sendable {
         guard self.household.carrier == .sockets else { return try self.household.makeNode() }
         let config = RunarNodeConfig.createTestConfig()
         config.loggerLevel = .critical
-        return try RunarNode(config: config) { [mute] key, settings in
+        return try RunarNode(config: config) { [mute, patience] key, settings in
             let peer = PeerId(publicKey: key.publicKey)
             var configuration = QUICConfiguration(identity: key, addresses: settings.listenAddresses)
-            configuration.timers.idle = Self.patience
-            configuration.timers.keepAlive = Self.patience / 4
+            configuration.timers.idle = patience
+            configuration.timers.keepAlive = patience / 4
             // EPERM: as if a firewall were in the way.
             configuration.seams.fault = { _, _, _ in mute.withLock { $0.contains(peer) } ? 1 : 0 }
             return try QUICEndpoint.bind(configuration)

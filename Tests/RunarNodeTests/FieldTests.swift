@@ -133,9 +133,13 @@ internal import Testing
         for node in [owner, member] { try await node.start() }
         try await member.join(by: owner.invite(to: network, isPreallowed: true))
         let (key, patient) = (Data([1]), DHTPolicy(deadline: .seconds(60)))
+        let (there, here) = (try #require(owner.listenAddresses.first), try #require(member.listenAddresses.first))
+        // No answer can come before the deadline is noticed.
+        household.network.partition(there, from: here)
         await #expect(throws: (any Error).self) {
             try await member.dhtPut(networkId: network, key: key, value: Data([1]))
         }
+        household.network.heal(there, with: here)
         try await member.dhtPut(networkId: network, key: key, value: Data([2]), policy: patient)
         #expect(try await owner.dhtGet(networkId: network, key: key, policy: patient) == Data([2]))
         #expect(owner.cached([UInt8](key), in: network) == nil)

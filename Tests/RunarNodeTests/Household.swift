@@ -100,6 +100,8 @@ extension RunarNode {
     func connect(to other: RunarNode, in network: NetworkId) async throws {
         let events = other.eventStream
         try await self.connectToPeer(peerId: other.peerId, networkId: network, address: other.address)
+        // One of the two may have connected by itself before.
+        if other.connectedPeers(in: network).contains(self.peerId) { return }
         _ = try await events.first { $0 == .peerJoined(self.peerId, network) }
     }
 

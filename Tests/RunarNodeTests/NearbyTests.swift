@@ -47,6 +47,8 @@ internal import Transport
             _ = try await inbox.first { _ in true }
             try await member.dhtPut(networkId: network.networkId, key: Data([1]), value: Data([2]))
             #expect(try await owner.dhtGet(networkId: network.networkId, key: Data([1])) == Data([2]))
+            // A connection may precede what is heard.
+            while owner.discoveryService.getDiscoveredPeers(for: network.networkId).isEmpty { await Task.yield() }
             let near = owner.discoveryService.getDiscoveredPeers(for: network.networkId)
             #expect(near.map(\.peerId) == [member.peerId])
             #expect(near.first?.addresses == member.listenAddresses)

@@ -78,6 +78,8 @@ internal import Transport
             let relationship = try await one.keys.exchangeKeys(with: other.peerId)
             #expect(relationship.state == .completed && relationship.sendingKeyCount == 16)
             #expect(relationship.safetyNumber != nil)
+            // The exchange may end on that side later.
+            try await other.keys.wait(for: one.peerId) { $0.state == .completed }
             #expect(other.keys.relationship(with: one.peerId)?.safetyNumber == relationship.safetyNumber)
             for (sender, recipient) in [(one, other), (other, one)] {
                 var deliveries = recipient.keys.startListening().makeAsyncIterator()

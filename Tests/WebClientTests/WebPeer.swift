@@ -110,11 +110,9 @@ final class WebPeer: Sendable {
 
     /// Starts `openssl s_server`.
     func openssl(version: String) async throws -> Server {
-        Server(peer: self, port: try await tell(["do": "openssl", "version": version], Port.self).port)
+        let order: [String: Any] = ["do": "openssl", "version": version, "port": QuietPort.next()]
+        return Server(peer: self, port: try await tell(order, Port.self).port)
     }
-
-    /// A port at which nothing listens.
-    func freePort() async throws -> UInt16 { try await tell(["do": "free"], Port.self).port }
 
     /// Runs a program that is found by its name.
     func run(_ words: [String]) async throws -> Output {

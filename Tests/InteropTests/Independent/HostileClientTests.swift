@@ -30,10 +30,13 @@ internal import Transport
         connection.close(code: 7, reason: "enough")
         _ = try await client.next("closed")
         clock.leap(seconds: 4)
-        // The pass that notices the time still has the connection; the next one does not.
-        for _ in 0..<2 { try client.tell("later") }
-        _ = try await client.next("answer")
-        #expect(try await client.next("answer").equal == false)
+        // The pass that notices the time still has the connection, for all packets that have arrived; the next has not.
+        var answers = 0
+        repeat {
+            try client.tell("later")
+            answers += 1
+        } while try await client.next("answer").equal != false && answers < 10
+        #expect(answers < 10)
         try client.finish()
         await endpoint.close(code: 0)
     }

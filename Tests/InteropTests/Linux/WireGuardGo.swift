@@ -34,7 +34,7 @@ final class WireGuardGo: Sendable {
         key = X25519PrivateKey(using: &random)
         let name = "rwg\(UInt32.random(in: 0 ..< 100_000_000, using: &random))"
         path = UAPISocket.path(interface: name)
-        client = UAPIClient(path: path)
+        client = UAPIClient(path: path, timeLimit: .seconds(60))
         try spaces.add(["tunnel"])
         let space = spaces.space("tunnel")
         let words = spaces.wrapper("tunnel") + [Self.program, "-f", name]

@@ -22,9 +22,7 @@ internal import Testing
     {
         let lab = try await NatLab.with([.init(kind)])
         let server = try await Coturn(on: lab)
-        let said = try await server.discovery(from: 1)
-        #expect(said.contains("NAT with \(mapping)"), "\(said)")
-        #expect(said.contains("NAT with \(filtering)"), "\(said)")
+        try await server.expectDiscovery(["NAT with \(mapping)", "NAT with \(filtering)"], from: 1)
     }
 
     @Test func `coturn reports no NAT without a router and a timeout if UDP is blocked`()
@@ -32,8 +30,7 @@ internal import Testing
     {
         let lab = try await NatLab.with([.init(.none), .init(.blocked)])
         let server = try await Coturn(on: lab)
-        let said = try await server.discovery(from: 1)
-        #expect(said.contains("No NAT"), "\(said)")
+        try await server.expectDiscovery(["No NAT"], from: 1)
         let nothing = try await server.discovery(from: 2)
         #expect(nothing.contains("timeout") && !nothing.contains("NAT with"), "\(nothing)")
     }
@@ -60,7 +57,7 @@ internal import Testing
             default: ["known"]
             }
         var heard: [String] = []
-        while heard.last != "known" { heard.append(try await host.heard().text) }
+        while !Set(heard).isSuperset(of: expected) { heard.append(try await host.heard().text) }
         #expect(Set(heard) == Set(expected))
     }
 
@@ -217,6 +214,16 @@ private final class Coturn {
         for name in ["userdb", "pidfile"] {
             try? FileManager.default.removeItem(atPath: "\(folder.path)-\(name)")  // it may not have made it
         }
+    }
+
+    /// Expects texts in the output of ``discovery(from:)``, which takes an answer that is three seconds late for none.
+    func expectDiscovery(_ texts: [String], from site: Int) async throws {
+        var output = ""
+        for _ in 0..<5 {
+            output = try await discovery(from: site)
+            if texts.allSatisfy({ output.contains($0) }) { return }
+        }
+        Issue.record("\(output)")
     }
 
     /// Returns the output of `turnutils_natdiscovery` about mapping and filtering, once it has an answer or times out.

@@ -22,7 +22,7 @@ final class EnginePair: Sendable {
             var ends: [Int32] = [-1, -1]
             try #require(unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
             let control = ends[0]
-            client = UAPIClient(connection: ends[1])
+            client = UAPIClient(connection: ends[1], timeLimit: .seconds(60))
             let engine = try WireGuardEngine(
                 queues: resources.queues.map { dup($0) },
                 sockets: resources.socketDescriptors.map { dup($0) }

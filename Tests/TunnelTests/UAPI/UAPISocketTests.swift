@@ -76,7 +76,7 @@ final class ServingDevice: Sendable {
 
     @Test func `a client reads and changes a device`() async throws {
         let serving = try ServingDevice()
-        let client = UAPIClient(path: serving.path)
+        let client = UAPIClient(path: serving.path, timeLimit: .seconds(60))
         var change = UAPIConfiguration()
         change.listenPort = 7
         try await client.apply(change)
@@ -89,7 +89,7 @@ final class ServingDevice: Sendable {
         var change = UAPIConfiguration()
         change.listenPort = 1
         await #expect(throws: UAPIError.refused(number: -98, reason: SystemErrors.text(of: 98))) {
-            try await UAPIClient(path: serving.path).apply(change)
+            try await UAPIClient(path: serving.path, timeLimit: .seconds(60)).apply(change)
         }
     }
 
@@ -110,7 +110,7 @@ final class ServingDevice: Sendable {
         #expect(unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
         let serving = try ServingDevice(onlyConnection: ends[0])
         do {
-            let client = UAPIClient(connection: ends[1])
+            let client = UAPIClient(connection: ends[1], timeLimit: .seconds(60))
             var change = UAPIConfiguration()
             change.listenPort = 11
             try await client.apply(change)
@@ -135,7 +135,7 @@ final class ServingDevice: Sendable {
     @Test func `a missing socket is reported with its path`() async throws {
         let path = try TemporaryDirectory().file("none.sock")
         await #expect(throws: UAPIError.unreachable(path: path, reason: SystemErrors.text(of: SystemErrors.notFound))) {
-            _ = try await UAPIClient(path: path).device()
+            _ = try await UAPIClient(path: path, timeLimit: .seconds(60)).device()
         }
     }
 
@@ -174,7 +174,7 @@ final class ServingDevice: Sendable {
         var ends: [Int32] = [-1, -1]
         #expect(unsafe socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
         let serving = try ServingDevice(onlyConnection: ends[0])
-        let client = UAPIClient(connection: ends[1])
+        let client = UAPIClient(connection: ends[1], timeLimit: .seconds(60))
         var change = UAPIConfiguration()
         change.listenPort = 1
         await #expect(throws: UAPIError.self) { try await client.apply(change) }
@@ -188,7 +188,7 @@ final class ServingDevice: Sendable {
     private func connected(to path: String) throws -> UAPIClient {
         let descriptor = UnixSocket.make()
         try #require(UnixSocket.connect(descriptor, to: path))
-        return UAPIClient(connection: descriptor)
+        return UAPIClient(connection: descriptor, timeLimit: .seconds(60))
     }
 
     @Test func `a server without descriptors pauses, and serves its connections meanwhile`() async throws {

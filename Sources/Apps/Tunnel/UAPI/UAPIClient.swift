@@ -23,14 +23,14 @@ package final class UAPIClient: Sendable {
     private let turn = AsyncMutex()
 
     /// Uses the socket at `path`.
-    package init(path: String, timeLimit: Duration = .seconds(5)) {
+    package init(path: String, timeLimit: Duration) {
         place = .path(path)
         self.timeLimit = timeLimit
     }
 
     /// Uses a connected stream socket, which is closed with this value, or after a request without a whole answer: later
     /// requests throw ``UAPIError/closed``.
-    package init(connection descriptor: Int32, timeLimit: Duration = .seconds(5)) {
+    package init(connection descriptor: Int32, timeLimit: Duration) {
         place = .connection(Locked(DescriptorOwner(descriptor)))
         self.timeLimit = timeLimit
     }
