@@ -173,6 +173,8 @@ struct ServerTests {
         let (accepted, end) = (Locked(0), DispatchSemaphore(value: 0))
         let change = { (configuration: inout HTTPServer.Configuration) in
             configuration.limits.connectionCount = 3
+            // None of them ends.
+            configuration.limits.patience = .seconds(600)
             configuration.admits = { _ in
                 let number = accepted.withLock { count in
                     count += 1

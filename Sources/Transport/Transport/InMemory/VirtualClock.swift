@@ -126,7 +126,7 @@ public final class VirtualClock: Clock, Sendable {
 
     // MARK: Running by itself
 
-    /// Lets the clock run, `speed` times as fast as real time, while `body` does something.
+    /// Lets the clock run, at most `speed` times as fast as real time, while `body` does something.
     ///
     /// Virtual time must not advance faster than tasks can work between their sleeps, or their timeouts expire; the default
     /// leaves a millisecond of computation for each virtual second.
