@@ -84,7 +84,9 @@ internal import TransportConformance
         Issue.record("the connection ended without \(event)")
     }
 
-    /// Waits until a connection has moved. A path that is refused, as by a busy machine, is tried again.
+    /// Waits until a connection has moved.
+    ///
+    /// A path that is refused, as by a busy machine, is tried again.
     private func waitForMove(to target: SocketAddress, from port: UInt16? = nil, on connection: any Connection) async {
         for await found in connection.pathEvents {
             switch found {
