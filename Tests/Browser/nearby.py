@@ -1,9 +1,9 @@
 """Who is only heard: a member on the same local network to which there is no way."""
 
-import random
 import re
 
 import household
+from ports import quiet_port
 from scene import Device
 
 
@@ -11,8 +11,8 @@ def heard_only(scene):
     """Two members that a third one let in, one after the other, hear each other and have never met: each is listed."""
     scene.expect_absence()
     scene.expect_refusal(503, "/peers/[^/]+/connect")
-    # Below the ports that the system gives to sockets by itself; no other nodes are heard there.
-    group = f"239.255.42.98:{random.randrange(10_000, 32_000)}"
+    # No other nodes are heard there.
+    group = f"239.255.42.98:{quiet_port()}"
     laptop = scene.device("laptop", listen="127.0.0.1:0,[::1]:0", has_page=False)
     laptop.node.create(household.NETWORK)
     # One with IPv4 alone, the other with IPv6 alone: there is no way between them.

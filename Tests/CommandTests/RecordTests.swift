@@ -169,8 +169,7 @@ final class DiscoveringPair {
     let phone: TemporaryDataDirectory
     let ownerId: String
     let phoneId: String
-    /// Below the ports that the system gives to sockets by itself.
-    let group = "239.255.42.98:\(UInt16.random(in: 10_000..<32_000))"
+    let group = "239.255.42.98:\(QuietPort.next())"
     private(set) var ownerNode: RunningCommand?
     private(set) var phoneNode: RunningCommand?
 

@@ -20,7 +20,7 @@ internal import WebClient
 
 /// A gateway, an issuer and a directory over sockets of this machine.
 @Suite("A gateway over HTTPS", .timeLimit(.minutes(5))) struct GatewayServerTests {
-    private static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    static let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
     /// Serves the directory of an issuer, which refuses a number of requests first.
     private func withIssuer(
@@ -38,11 +38,16 @@ internal import WebClient
                 ? .failure(RouteFailure(503, "busy", "the issuer starts"))
                 : RouteAnswer(.bytes(json, contentType: IssuerDirectory.mediaType))
         }
+        try await Self.serve([route], body)
+    }
+
+    /// Runs `body` with the port of a server on this machine that answers `routes`.
+    static func serve(_ routes: [Route], _ body: @Sendable @escaping (UInt16) async throws -> Void) async throws {
         let configuration = HTTPServer.Configuration(
             address: .thisMachine(port: 0),
-            routes: [route],
+            routes: routes,
             uploadPrefix: "/nonexistent/",
-            logger: Self.logger
+            logger: logger
         )
         try await withPort(of: { try await HTTPServer(configuration).run(onReady: $0) }, body)
     }
@@ -214,7 +219,7 @@ internal import WebClient
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "server\(number).pem")
     }
 
-    private static func makeCertificate() throws -> ServerCertificate {
+    static func makeCertificate() throws -> ServerCertificate {
         var random = SystemRandom()
         let now = SystemProcess.wallSeconds
         return try ServerCertificate.make(addresses: [], hostName: "localhost", at: now, using: &random)

@@ -1,4 +1,5 @@
 internal import Identity
+internal import TestSupport
 internal import Testing
 
 @testable internal import Platform
@@ -58,7 +59,7 @@ internal import Testing
     }
 
     @Test func `a socket names the interfaces beyond its limit`() async throws {
-        let groups = try #require(MulticastGroups.standard(port: .random(in: 10_000...30_000)))
+        let groups = try #require(MulticastGroups.standard(port: QuietPort.next()))
         let crowd = (1...40).map { Self.interface("gone\($0)", 9_000_000 + $0) }
         var configuration = MulticastSocket.Configuration(groups: groups, bound: Self.everywhere, interfaces: { crowd })
         configuration.ranks = { _ in [9_000_040: .uplink] }

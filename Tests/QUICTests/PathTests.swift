@@ -89,11 +89,8 @@ internal import TransportConformance
     /// A path that is refused, as by a busy machine, is tried again.
     private func waitForMove(to target: SocketAddress, from port: UInt16? = nil, on connection: any Connection) async {
         for await found in connection.pathEvents {
-            switch found {
-            case .moved(target): return
-            case .refused(target): connection.migrate(to: target, from: port)
-            default: continue
-            }
+            if found == .moved(target) { return }
+            if found == .refused(target) { connection.migrate(to: target, from: port) }
         }
         Issue.record("the connection ended before it moved to \(target)")
     }

@@ -1,7 +1,7 @@
 internal import Concurrency
 internal import Libc
 
-/// Ports that must be known before a server is bound to them.
+/// Ports that must be known before something is bound to them.
 ///
 /// The system assigns none of them by itself, so nothing takes one that is free between two servers of a test.
 package enum QuietPort {

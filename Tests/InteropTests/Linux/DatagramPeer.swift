@@ -86,7 +86,7 @@ struct DatagramPeer {
         }
     }
 
-    /// Runs the value until `outcome` is not nil, for at most ten seconds.
+    /// Runs the value until `outcome` is not nil, for at most a minute.
     mutating func run<Outcome>(until outcome: (inout Self) -> Outcome?) -> Outcome? {
         let end = ContinuousClock.now + .seconds(60)
         while true {

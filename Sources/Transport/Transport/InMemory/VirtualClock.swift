@@ -150,7 +150,7 @@ public final class VirtualClock: Clock, Sendable {
         while true {
             try await clock.sleep(until: last.advanced(by: Self.tick), tolerance: .zero)
             let now = clock.now
-            // A busy machine stops the clock as well.
+            // Nothing has run while the machine stalled, so that time does not count.
             var passed = min(last.duration(to: now), Self.longestTick) * speed
             last = now
             // One sleeper after the other, so that a task that sleeps again at once does not sleep longer than it
