@@ -22,6 +22,9 @@ final class Scene: Sendable {
     static let databaseName = "identity.sqlite"
     static let auditName = "audit.log"
 
+    /// Called whenever a use case of the task reads the time, on its thread: most steps do.
+    @TaskLocal static var onReadingTime: (@Sendable () -> Void)?
+
     let service: AccountService
     let store: IdentityStore
     let directory: TemporaryDirectory
@@ -42,8 +45,14 @@ final class Scene: Sendable {
         let seconds = Locked(start)
         self.seconds = seconds
         let clocks = Clocks(
-            monotonic: { .seconds(seconds.withLock { $0 } - start) },
-            wallSeconds: { seconds.withLock { $0 } }
+            monotonic: {
+                Self.onReadingTime?()
+                return .seconds(seconds.withLock { $0 } - start)
+            },
+            wallSeconds: {
+                Self.onReadingTime?()
+                return seconds.withLock { $0 }
+            }
         )
         let configuration = try Self.configuration(settings)
         store = try IdentityStore(path: directory.file(Self.databaseName))

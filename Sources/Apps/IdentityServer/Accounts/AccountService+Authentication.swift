@@ -39,7 +39,7 @@ extension AccountService {
         try admit(client, binding: challenge.purpose == .authenticate ? challenge.binding : nil)
         // Without a handle the passkey itself must name the account.
         if challenge.purpose == .discover, response.userHandle == nil { throw WebAuthnError.userHandleMissing }
-        let found = try await store.asserted(response.rawId, else: decoys.record(for: response))
+        let found = try await asserted(response, answering: challenge)
         let isBound =
             challenge.purpose == .discover || challenges.isBound(challenge, to: Self.context(found.handle))
         let result = try verify(response, challenge, Self.record(response.rawId, found))
@@ -53,6 +53,19 @@ extension AccountService {
         try await store.signIn(use(response, result), session)
         audit.record(AuditEvent(.signedIn, user: account.userId, address: client.address))
         return report
+    }
+
+    /// Reads the record of the passkey of an assertion; a decoy stands in for one that does not exist.
+    ///
+    /// An assertion that was completed before the end of the read has changed the record: a repeated one would seem to come
+    /// from a copied passkey. So the challenge, which the caller checked, is checked again.
+    func asserted(
+        _ response: AuthenticationResponse,
+        answering challenge: Challenge
+    ) async throws -> AssertedCredential {
+        let found = try await store.asserted(response.rawId, else: decoys.record(for: response))
+        try check(challenge, [challenge.purpose])
+        return found
     }
 
     /// Verifies an assertion, and reveals properties of the record only to a holder of its key.

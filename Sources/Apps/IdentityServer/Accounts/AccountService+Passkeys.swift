@@ -146,7 +146,7 @@ extension AccountService {
     private func confirm(_ action: Action, _ assertion: AuthenticationResponse, _ user: SignedIn) async throws {
         let challenge = try challenge(in: assertion.clientDataJSON)
         try check(challenge, action.purpose, for: Self.context(user))
-        let found = try await store.asserted(assertion.rawId, else: decoys.record(for: assertion))
+        let found = try await asserted(assertion, answering: challenge)
         guard found.userId == user.account.userId else { throw IdentityServerError.notSignedIn }
         let result = try verify(assertion, challenge, Self.record(assertion.rawId, found))
         try complete(challenge)
