@@ -100,6 +100,12 @@ internal import WebClient
         return String(text[..<end.upperBound])
     }
 
+    /// Waits until a gateway has the keys of its issuer.
+    private func waitUntilReady(_ client: WebClient, port: UInt16) async throws {
+        let request = WebRequest(try WebURL("https://localhost:\(port)/health"))
+        while try JSONDocument(try await client.send(request).body)["status"]?.text != "ready" {}
+    }
+
     @Test func `a client redeems over HTTPS with the key that the description pins`() async throws {
         try await withIssuer { issuerPort in
             let (folder, control) = (try TemporaryDirectory(), RecordingTunnelControl())
@@ -108,8 +114,10 @@ internal import WebClient
             try await withPort(of: { try await server.run(onReady: $0) }) { port in
                 var web = WebClient.Configuration()
                 web.trust = .roots(pem: try certificate(in: folder))
+                let first = try WebClient(web)
+                try await waitUntilReady(first, port: port)
                 let url = "https://localhost:\(port)"
-                let answer = try await WebClient(web).send(WebRequest(try WebURL(url + "/description")))
+                let answer = try await first.send(WebRequest(try WebURL(url + "/description")))
                 let description = try SignedDocument<GatewayDescription>(json: answer.body).content(by: key)
                 let client = try client(description)
                 let challenge = try await client.send(WebRequest("POST", try WebURL(url + "/redeem")))
@@ -125,6 +133,7 @@ internal import WebClient
                 let report = try RedemptionReport(json: redeemed.body)
                 #expect(control.peers[own.key.publicKey]?.addresses == report.addresses)
                 #expect(try await client.send(request).status == 409)
+                first.close()
                 client.close()
             }
         }
@@ -138,12 +147,7 @@ internal import WebClient
                 var web = WebClient.Configuration()
                 web.trust = .roots(pem: try certificate(in: folder))
                 let client = try WebClient(web)
-                let request = WebRequest(try WebURL("https://localhost:\(port)/health"))
-                var states: [String?] = []
-                repeat {
-                    let answer = try await client.send(request)
-                    states.append(try JSONDocument(answer.body)["status"]?.text)
-                } while states.last != "ready"
+                try await waitUntilReady(client, port: port)
                 client.close()
             }
         }
@@ -225,6 +229,19 @@ internal import WebClient
         return try ServerCertificate.make(addresses: [], hostName: "localhost", at: now, using: &random)
     }
 
+    /// Returns the answers of a directory to a request, to one with another field, and to one with the first answer's
+    /// tag, all from one state of its list.
+    private func answers(of url: WebURL, to client: WebClient) async throws -> [WebResponse] {
+        while true {
+            let first = try await client.send(WebRequest(url))
+            let other = try await client.send(WebRequest(url, fields: [WebField("User-Agent", "other")]))
+            let tag = try #require(first["ETag"])
+            let known = try await client.send(WebRequest(url, fields: [WebField("If-None-Match", tag)]))
+            // The gateway signs its description anew every 30 seconds, which may be in between.
+            if other["ETag"] == tag, known["ETag"] == tag { return [first, other, known] }
+        }
+    }
+
     @Test func `a directory lists a gateway with equal bytes and a tag`() async throws {
         try await withIssuer { issuerPort in
             let (folder, control) = (try TemporaryDirectory(), RecordingTunnelControl())
@@ -260,15 +277,10 @@ internal import WebClient
                     #expect(first.gateways.isEmpty)
                     try folder.write(Array(try certificate(in: folder).utf8), to: "trust.pem")
                     while try ExitDirectory(json: try await client.send(WebRequest(url)).body).gateways.isEmpty {}
-                    let answers = [
-                        try await client.send(WebRequest(url)),
-                        try await client.send(WebRequest(url, fields: [WebField("User-Agent", "other")])),
-                    ]
+                    let answers = try await answers(of: url, to: client)
                     #expect(answers[0].status == 200 && answers[0].body == answers[1].body)
-                    let tag = try #require(answers[0]["ETag"])
                     #expect(answers[0]["Cache-Control"] == "public, max-age=30")
-                    let known = try await client.send(WebRequest(url, fields: [WebField("If-None-Match", tag)]))
-                    #expect(known.status == 304 && known.body.isEmpty)
+                    #expect(answers[2].status == 304 && answers[2].body.isEmpty)
                     let exit = try ExitDirectory(json: answers[0].body).verified(
                         by: Ed25519PublicKey(base64Encoded: signed.operatorKey),
                         at: SystemProcess.wallSeconds

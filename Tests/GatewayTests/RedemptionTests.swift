@@ -299,15 +299,6 @@ internal import Testing
         #expect(scene.control.peers == [client.key.publicKey: peer])
     }
 
-    @Test func `two gateways with one spent set redeem a token once`() async throws {
-        let shared = try GatewayStore()
-        let scenes = [try GatewayScene(sharedSpent: shared), try GatewayScene(sharedSpent: shared)]
-        let token = try scenes[0].token()
-        #expect(try await scenes[0].redeem(token, ExitTestClient(1)).status == 200)
-        #expect(try await scenes[1].redeem(token, ExitTestClient(1)).status == 409)
-        #expect(try await scenes[1].store.leaseCount() == 0)
-    }
-
     // MARK: Operation
 
     @Test func `a draining gateway refuses clients, says so, and ends with its last lease`() async throws {

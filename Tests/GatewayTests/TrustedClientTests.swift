@@ -24,7 +24,9 @@ internal import WebClient
             return .text("slow")
         }
         try await GatewayServerTests.serve([slow, Route(.get, "/fast") { _ in .text("fast") }]) { port in
-            let client = try TrustedClient(trust: trust, logger: GatewayServerTests.logger)
+            // The first request waits for the second one, however slow this machine is.
+            let limit = Duration.seconds(240)
+            let client = try TrustedClient(trust: trust, logger: GatewayServerTests.logger, requestLimit: limit)
             async let first = client.send(WebRequest(WebURL("http://127.0.0.1:\(port)/slow")))
             await begun.waitIgnoringCancellation()
             _ = try Self.writeAuthority(to: folder)

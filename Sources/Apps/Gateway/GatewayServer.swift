@@ -18,7 +18,7 @@ package final class GatewayServer: Sendable {
     /// The name of the database in the data directory.
     package static let databaseName = "gateway.sqlite"
     /// The time that a server that stops gives requests in progress.
-    private static let drainTime = Duration.seconds(10)
+    static let drainTime = Duration.seconds(10)
     /// The pause between two removals of ended epochs.
     private static let epochPause = Duration.seconds(3_600)
 
@@ -153,9 +153,11 @@ package final class GatewayServer: Sendable {
     private func keepLeases() async {
         while (try? await Task.sleep(for: updatePause)) != nil {  // nil: the server ends
             await store.checkWriting()
+            // Before the leases are counted: none is added to those of a drain.
+            let isDraining = leases.isDraining
             do {
                 let count = try await leases.update()
-                if drain.isDone(leases: count, at: clocks.wallSeconds()) { return }
+                if isDraining, drain.isDone(leases: count, at: clocks.wallSeconds()) { return }
             } catch {
                 logger.error("leases were not updated", metadata: ["error": "\(error)"])
             }

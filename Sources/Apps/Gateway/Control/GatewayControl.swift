@@ -113,12 +113,13 @@ struct GatewayControl: Sendable {
 
     /// Serves until the task is cancelled.
     func run(at path: String, uploadPrefix: String, logger: Logger) async throws {
-        let configuration = HTTPServer.Configuration(
+        var configuration = HTTPServer.Configuration(
             address: .socket(path: path, user: Posix.user),
             routes: routes,
             uploadPrefix: uploadPrefix,
             logger: logger
         )
+        configuration.limits.drain = GatewayServer.drainTime
         defer { Posix.unlink(path) }
         // The data directory is closed to others as well.
         try await HTTPServer(configuration).run { _ in _ = Posix.setMode(0o600, of: path) }

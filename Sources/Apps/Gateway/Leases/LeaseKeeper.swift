@@ -19,6 +19,8 @@ final class LeaseKeeper: Sendable {
         var measured: Duration?
         var traffic: UInt64 = 0
         var isDraining = false
+        /// The redemptions that may still add a lease.
+        var redemptionCount = 0
     }
 
     /// The most leases that end in one step.
@@ -63,6 +65,22 @@ final class LeaseKeeper: Sendable {
     /// The bytes of all clients since the start.
     var traffic: UInt64 { state.withLock { $0.traffic } }
 
+    /// Admits a redemption before its token is spent; call ``endRedemption()`` when its lease is open, or refused.
+    ///
+    /// - Returns: The number of redemptions under way, with this one.
+    /// - Throws: ``GatewayError/draining``.
+    func beginRedemption() throws(GatewayError) -> Int {
+        let count: Int? = state.withLock { state in
+            guard !state.isDraining else { return nil }
+            state.redemptionCount += 1
+            return state.redemptionCount
+        }
+        guard let count else { throw .draining }
+        return count
+    }
+
+    func endRedemption() { state.withLock { $0.redemptionCount -= 1 } }
+
     /// Adds the client of a lease that was granted to the tunnel.
     ///
     /// If the engine refuses, the lease ends, and the token is lost: a token that was spent is never made good again.
@@ -72,10 +90,10 @@ final class LeaseKeeper: Sendable {
         state.withLock { $0.load.leaseCount += 1 }
         try await turn.withLock {
             do {
-                let stored = try await store.lease(of: lease.clientKey) ?? lease
+                guard let stored = try await store.lease(of: lease.clientKey) else { throw GatewayError.tunnelFailed }
                 try await control.set([peer(stored)])
             } catch {
-                logger.error("the tunnel refused a client", metadata: ["error": "\(error)"])
+                logger.error("a client was not added to the tunnel", metadata: ["error": "\(error)"])
                 _ = try await store.end([lease])
                 throw GatewayError.tunnelFailed
             }
@@ -93,8 +111,9 @@ final class LeaseKeeper: Sendable {
         }
     }
 
-    /// Reads the traffic, and ends leases that expired or used up their quota; returns the number of leases that remain.
+    /// Reads the traffic, and ends leases that expired or used up their quota.
     ///
+    /// - Returns: The number of leases that remain and of redemptions that may add one.
     /// - Throws: ``GatewayStoreError``; an error of the engine is logged.
     @discardableResult
     func update() async throws -> Int {
@@ -112,9 +131,11 @@ final class LeaseKeeper: Sendable {
         }
         if let quota { try await end(try await store.leases(aboveByteCount: quota)) }
         await store.erase()
+        // Before the leases: a redemption that ends in between is counted twice rather than missed.
+        let redemptionCount = state.withLock { $0.redemptionCount }
         let count = try await store.leaseCount()
         state.withLock { $0.load.leaseCount = count }
-        return count
+        return count + redemptionCount
     }
 
     /// Ends all leases.

@@ -61,17 +61,25 @@ struct RedemptionService: Sendable {
             ends: now + configuration.leaseLifeSeconds,
             unconfirmedEnds: now + GatewayConfiguration.confirmationSeconds
         )
-        let lease = try await grant(request, verified)
+        let underWay = try leases.beginRedemption()
+        defer { leases.endRedemption() }
+        let lease = try await grant(request, verified, underWay: underWay)
         try await leases.open(lease)
         return try report(lease, encapsulated)
     }
 
-    private func grant(_ request: LeaseRequest, _ verified: TokenVerifier.Verified) async throws -> Lease {
+    private func grant(
+        _ request: LeaseRequest,
+        _ verified: TokenVerifier.Verified,
+        underWay: Int
+    ) async throws -> Lease {
         let spent = Bytes32(verified.token.input.spendId) ?? Bytes32(sha256: verified.token.input.bytes)
         guard let sharedSpent else { return try await store.redeem(spent, epoch: verified.epoch.number, request) }
-        // The other set shares no transaction with the leases: a full gateway refuses before the token is spent.
-        guard try await store.leaseCount() < store.leaseLimit else {
-            throw GatewayStoreError.full(limit: store.leaseLimit)
+        // The other set shares no transaction with the leases: a full gateway refuses before the token is spent. Each of the
+        // redemptions under way may take an address; one by a client with a lease keeps its address.
+        if try await store.lease(of: request.clientKey) == nil {
+            let count = try await store.leaseCount() + underWay
+            guard count <= store.leaseLimit else { throw GatewayStoreError.full(limit: store.leaseLimit) }
         }
         guard try await sharedSpent.spend(spent, epoch: verified.epoch.number) == .first else {
             throw GatewayStoreError.tokenSpent

@@ -15,23 +15,25 @@ final class TrustedClient: Sendable {
     }
 
     private let trust: String?
+    private let requestLimit: Duration
     private let logger: Logger
     private let state: Locked<State>
 
-    /// Trusts the authorities in the file `trust`, or those of the system.
+    /// Trusts the authorities in the file `trust`, or those of the system; a request may take `requestLimit`.
     ///
     /// - Throws: ``CommandFailure``, ``FileError``, ``WebClientError``.
-    init(trust: String?, logger: Logger) throws {
+    init(trust: String?, logger: Logger, requestLimit: Duration = .seconds(10)) throws {
         self.trust = trust
+        self.requestLimit = requestLimit
         self.logger = logger
         let files = WatchedFiles(trust.map { [$0] } ?? [])
-        state = Locked(State(client: try Self.client(trust), files: files))
+        state = Locked(State(client: try Self.client(trust, requestLimit), files: files))
     }
 
-    private static func client(_ trust: String?) throws -> WebClient {
+    private static func client(_ trust: String?, _ requestLimit: Duration) throws -> WebClient {
         var configuration = WebClient.Configuration()
         if let trust { configuration.trust = .roots(pem: try text(of: trust)) }
-        configuration.requestLimit = .seconds(10)
+        configuration.requestLimit = requestLimit
         configuration.bodyByteLimit = IssuerDirectory.byteLimit
         return try WebClient(configuration)
     }
@@ -50,7 +52,7 @@ final class TrustedClient: Sendable {
     private func present() -> WebClient {
         state.withLock { state in
             var fresh: WebClient?
-            state.files.takeOver(logging: logger) { fresh = try Self.client(trust) }
+            state.files.takeOver(logging: logger) { fresh = try Self.client(trust, requestLimit) }
             // Requests under way finish with the former client, whose idle connections are not used again.
             if let fresh { state.client = fresh }
             return state.client
