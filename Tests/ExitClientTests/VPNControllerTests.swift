@@ -292,6 +292,21 @@ internal import WebClient
         #expect(order.withLock { $0 } == ["change", "request"] && operations.idleNumber == 2)
     }
 
+    @Test func `a watch that was replaced or ended notes nothing`() async throws {
+        let (operations, numbers) = (VPNOperations(), BoundedChannel<UInt64>())
+        func watch() async throws -> UInt64 {
+            operations.watch { _ = numbers.offer($0) }
+            return try #require(try await numbers.next())
+        }
+        let first = try await watch()
+        #expect(operations.note(from: first) {})
+        let second = try await watch()
+        #expect(!operations.note(from: first) { Issue.record("the first watch noted something") })
+        #expect(operations.note(from: second) {})
+        operations.endWatch()
+        #expect(!operations.note(from: second) { Issue.record("the second watch noted something") })
+    }
+
     @Test func `a wallet that cannot be stored ends the connection before a token is used`() async throws {
         let scene = try ExitScene(keys: FullKeyStorage())
         let controller = try scene.controller(asks: true)

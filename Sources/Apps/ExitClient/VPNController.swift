@@ -171,6 +171,7 @@ package final class VPNController: Sendable {
         case .stopTunnel:
             operations.startNext {
                 await self.tunnel.stop()
+                self.operations.endWatch()
                 self.reading.withLock { $0 = nil }
             }
         case .wake(let time): return .wake(at: time)
@@ -342,18 +343,19 @@ package final class VPNController: Sendable {
 
     /// Reads the tunnel until it has ended; a later tunnel replaces the watch.
     private func watchTunnel() {
-        operations.watch { [sleep, clocks] in
+        operations.watch { [sleep, clocks] number in
             while true {
                 let next = clocks.monotonic() + Self.readingPause
                 guard (try? await sleep(next)) != nil else { return }  // The end of the connection cancels it.
                 let reading = await self.tunnel.status()
-                // A reading of a former tunnel would count for the present one.
-                guard !Task.isCancelled else { return }
-                self.reading.withLock { $0 = reading }
-                guard let reading else { return }
                 let (now, wall) = (clocks.monotonic(), clocks.wallSeconds())
-                let time = reading.lastHandshake.map { now - .seconds(Int64(clamping: wall - min($0, wall))) }
-                self.driver.offer(.vpn(.handshake(at: time)))
+                let isPresent = self.operations.note(from: number) {
+                    self.reading.withLock { $0 = reading }
+                    guard let reading else { return }
+                    let time = reading.lastHandshake.map { now - .seconds(Int64(clamping: wall - min($0, wall))) }
+                    self.driver.offer(.vpn(.handshake(at: time)))
+                }
+                guard isPresent, reading != nil else { return }
             }
         }
     }

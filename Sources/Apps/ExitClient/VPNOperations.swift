@@ -10,6 +10,8 @@ final class VPNOperations: Sendable {
         var last: Task<Void, Never>?
         /// The number of that change; nil once it has ended.
         var lastNumber: UInt64?
+        /// The number of watches that were started or ended.
+        var watchNumber: UInt64 = 0
         var watch: Task<Void, Never>?
     }
 
@@ -49,19 +51,40 @@ final class VPNOperations: Sendable {
         }
     }
 
-    /// Starts a watch in place of the former one.
-    func watch(_ body: @escaping @Sendable () async -> Void) {
+    /// Starts a watch in place of the former one; `body` gets its number, with which it notes what it sees.
+    func watch(_ body: @escaping @Sendable (UInt64) async -> Void) {
         state.withLock { state in
-            state.watch?.cancel()
-            state.watch = Task { await body() }
+            Self.endWatch(&state)
+            let number = state.watchNumber
+            state.watch = Task { await body(number) }
         }
+    }
+
+    /// Ends the watch.
+    func endWatch() { state.withLock { Self.endWatch(&$0) } }
+
+    /// Notes what a watch has seen, unless it was replaced or ended: what it saw would count for a later tunnel.
+    ///
+    /// - Returns: Whether `note` was called.
+    func note(from watch: UInt64, _ note: () -> Void) -> Bool {
+        state.withLock { state in
+            guard state.watchNumber == watch else { return false }
+            note()
+            return true
+        }
+    }
+
+    private static func endWatch(_ state: inout State) {
+        state.watch?.cancel()
+        state.watch = nil
+        state.watchNumber += 1
     }
 
     /// Cancels all operations, and waits until no change of the tunnel is under way.
     func cancel() async {
         let last = state.withLock { state in
             for task in state.tasks.values { task.cancel() }
-            state.watch?.cancel()
+            Self.endWatch(&state)
             state.last?.cancel()
             return state.last
         }
