@@ -18,6 +18,15 @@ final class FakeService: IdentityService {
         var forms: [RegisterForm] = []
         var revoked: [SecretBytes] = []
         var pagePasskeys: [[UInt8]] = []
+        var heldRefresh: HeldAnswer?
+    }
+
+    /// An answer of the server that arrives late.
+    struct HeldAnswer: Sendable {
+        /// Fulfilled when the server has served the request.
+        let served = Promise<Void>()
+        /// What the answer waits for.
+        let released = Promise<Void>()
     }
 
     private let state: Locked<State>
@@ -34,6 +43,13 @@ final class FakeService: IdentityService {
 
     func fail(_ error: IdentityServiceError, isHandled: Bool) {
         state.withLock { $0.failures.append((error, isHandled)) }
+    }
+
+    /// Holds the answer to the next refresh.
+    func holdRefresh() -> HeldAnswer {
+        let held = HeldAnswer()
+        state.withLock { $0.heldRefresh = held }
+        return held
     }
 
     func loseRegistration() { state.withLock { $0.losesRegistration = true } }
@@ -110,7 +126,7 @@ final class FakeService: IdentityService {
     }
 
     func refresh(_ token: SecretBytes) async throws(IdentityServiceError) -> SignedIn {
-        try serve { state throws(IdentityServiceError) in
+        let signedIn: SignedIn = try serve { state throws(IdentityServiceError) in
             guard let account = state.server.accounts.first else {
                 throw .refused(by: "session-ended", message: "sign in again", status: 401)
             }
@@ -118,6 +134,14 @@ final class FakeService: IdentityService {
             let token = SecretBytes(copying: Array("token-refreshed".utf8))
             return SignedIn(account: account.names, token: token, expires: 5_000)
         }
+        let held = state.withLock { state in
+            defer { state.heldRefresh = nil }
+            return state.heldRefresh
+        }
+        guard let held else { return signedIn }
+        held.served.fulfil(())
+        do { try await held.released.wait() } catch { throw .cancelled }
+        return signedIn
     }
 
     func revoke(_ token: SecretBytes, everywhere: Bool) async throws(IdentityServiceError) {

@@ -251,6 +251,36 @@ internal import WebAuthn
         #expect(service.revoked.count == 1)
     }
 
+    @Test func `a sign-out during a refresh leaves no token, and the new one is revoked`() async throws {
+        let driver = try driver()
+        await register(driver)
+        let first = try #require(try keychain.getAuthenticationToken())
+        let held = service.holdRefresh()
+        async let refresh: Void = driver.refreshToken(ifEndingWithin: 9_000)
+        try await held.served.wait()
+        try await driver.signOut()
+        try keychain.deleteArkavoCredentials()
+        held.released.fulfil(())
+        try await refresh
+        #expect(try keychain.getAuthenticationToken() == nil && keychain.getAuthenticationTokenExpiry() == nil)
+        #expect(try keychain.getArkavoCredentials() == nil)
+        #expect(service.revoked == [first, SecretBytes(copying: Array("token-refreshed".utf8))])
+    }
+
+    @Test func `a token that was stored during a refresh stays`() async throws {
+        let driver = try driver()
+        await register(driver)
+        let held = service.holdRefresh()
+        async let refresh: Void = driver.refreshToken(ifEndingWithin: 9_000)
+        try await held.served.wait()
+        let other = SecretBytes(copying: Array("token-of-another-call".utf8))
+        try keychain.saveAuthenticationToken(other, expires: 7_000)
+        held.released.fulfil(())
+        try await refresh
+        #expect(try keychain.getAuthenticationToken() == other && keychain.getAuthenticationTokenExpiry() == 7_000)
+        #expect(service.revoked.isEmpty)
+    }
+
     @Test func `the offline mode is observed from its present value on`() async throws {
         var modes = shared.offlineModes.makeAsyncIterator()
         #expect(await modes.next() == false)

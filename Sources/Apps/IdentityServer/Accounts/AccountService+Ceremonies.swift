@@ -2,6 +2,7 @@ internal import APIDescription
 internal import Bytes
 internal import HTTPAPI
 internal import Identity
+internal import IdentityStore
 internal import RegistrationModel
 internal import WebAuthn
 
@@ -76,7 +77,8 @@ extension AccountService {
 
     /// Completes a registration on its page; the program gets the session.
     ///
-    /// A refusal leaves the ceremony waiting, so that the person can try again.
+    /// A refusal leaves the ceremony waiting, so that the person can try again. If the ceremony ends meanwhile, the
+    /// account stays without a session: the person has its passkey.
     ///
     /// - Throws: ``IdentityServerError``, ``WebAuthnError``, ``IdentityStoreError``.
     func completeCeremony(_ id: String, _ response: RegistrationResponse, from client: Client) async throws {
@@ -85,7 +87,8 @@ extension AccountService {
             throw IdentityServerError.noSuchCeremony
         }
         let form = RegisterForm(response: response, handle: handle, did: did, didProof: proof)
-        try board.end(id, as: .done(try await finishRegistration(form, from: client)))
+        let report = try await finishRegistration(form, from: client)
+        try await end(id, with: report, from: client)
     }
 
     /// Completes a sign-in on its page; the program gets the session.
@@ -94,7 +97,21 @@ extension AccountService {
     func completeCeremony(_ id: String, _ response: AuthenticationResponse, from client: Client) async throws {
         let ceremony = try board.waiting(id)
         guard case .authenticate(let handle) = ceremony.purpose else { throw IdentityServerError.noSuchCeremony }
-        try board.end(id, as: .done(try await finishAuthentication(response, expecting: handle, from: client)))
+        let report = try await finishAuthentication(response, expecting: handle, from: client)
+        try await end(id, with: report, from: client)
+    }
+
+    /// Ends a ceremony with a new session, which is revoked if the ceremony has ended meanwhile.
+    ///
+    /// Its token reaches no program then.
+    private func end(_ id: String, with report: SignedInReport, from client: Client) async throws {
+        do throws(IdentityServerError) {
+            try board.end(id, as: .done(report))
+        } catch {
+            try await store.revokeSession(report.session, of: report.userId)
+            audit.record(AuditEvent(.revoked, user: report.userId, address: client.address))
+            throw error
+        }
     }
 
     /// Ends a ceremony whose person did not begin it.

@@ -5,6 +5,9 @@ internal import Platform
 extension RegistrationDriver {
     /// Replaces the stored token by a new one of the same session, if it ends within `seconds` or its end is unknown.
     ///
+    /// Without a stored token nothing happens. If the token is removed meanwhile, as by ``signOut(everywhere:)``, the new
+    /// one is revoked and not stored; a token that replaced it meanwhile stays.
+    ///
     /// - Throws: `KeychainError`; ``IdentityServiceError``, after which the former token stays stored.
     package func refreshToken(ifEndingWithin seconds: UInt64) async throws {
         guard let token = try parts.keychain.getAuthenticationToken() else { return }
@@ -14,8 +17,9 @@ extension RegistrationDriver {
             return
         }
         let signedIn = try await parts.service.refresh(token)
-        try parts.keychain.saveAuthenticationToken(signedIn.token, expires: signedIn.expires)
-        try parts.keychain.saveArkavoCredentials(signedIn.account)
+        // A token that replaced it may be of the same session, which must then last.
+        guard try !parts.keychain.replaceAuthenticationToken(token, by: signedIn) else { return }
+        try? await parts.service.revoke(signedIn.token, everywhere: false)  // it expires by itself
     }
 
     /// Ends the session, or all sessions of the account, and removes the token from this device.
@@ -24,8 +28,7 @@ extension RegistrationDriver {
     ///
     /// - Throws: `KeychainError`; ``IdentityServiceError``.
     package func signOut(everywhere: Bool = false) async throws {
-        guard let token = try parts.keychain.getAuthenticationToken() else { return }
-        try parts.keychain.deleteAuthenticationToken()
+        guard let token = try parts.keychain.takeAuthenticationToken() else { return }
         try await parts.service.revoke(token, everywhere: everywhere)
     }
 

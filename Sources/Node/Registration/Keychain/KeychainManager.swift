@@ -1,4 +1,5 @@
 package import Bytes
+internal import Concurrency
 package import Identity
 package import Platform
 package import RegistrationModel
@@ -23,6 +24,9 @@ package final class KeychainManager: Sendable {
         /// The handle, the DID and the id of the user.
         case credentials = "arkavo_credentials"
     }
+
+    /// The lock that makes comparing and changing the token one step for all managers of this process.
+    private static let changingToken = Locked(())
 
     private let storage: any KeyStorage
     private let place: any DIDKeyPlace
@@ -108,11 +112,20 @@ package final class KeychainManager: Sendable {
     ///
     /// - Throws: `KeychainError`, for example `invalidKey` for a token larger than the storage accepts.
     package func saveAuthenticationToken(_ token: SecretBytes, expires: UInt64? = nil) throws(KeychainError) {
-        try store(token, as: .authenticationToken)
-        if let expires {
-            try store(SecretBytes(copying: Array("\(expires)".utf8)), as: .authenticationTokenExpiry)
-        } else {
-            try storage.delete(id: Item.authenticationTokenExpiry.rawValue)
+        try Self.changingToken.withLock { _ throws(KeychainError) in try storeToken(token, expires: expires) }
+    }
+
+    /// Stores the token and the names of a refreshed session, if `former` is still the stored token.
+    ///
+    /// - Returns: Whether a token is stored then: false if `former` was removed meanwhile.
+    /// - Throws: `KeychainError`.
+    func replaceAuthenticationToken(_ former: SecretBytes, by refreshed: SignedIn) throws(KeychainError) -> Bool {
+        try Self.changingToken.withLock { _ throws(KeychainError) -> Bool in
+            guard let stored = try getAuthenticationToken() else { return false }
+            guard stored == former else { return true }
+            try storeToken(refreshed.token, expires: refreshed.expires)
+            try saveArkavoCredentials(refreshed.account)
+            return true
         }
     }
 
@@ -137,6 +150,30 @@ package final class KeychainManager: Sendable {
     ///
     /// - Throws: `KeychainError`.
     package func deleteAuthenticationToken() throws(KeychainError) {
+        try Self.changingToken.withLock { _ throws(KeychainError) in try deleteToken() }
+    }
+
+    /// Removes the token, and returns it, or nil without one.
+    ///
+    /// - Throws: `KeychainError`.
+    func takeAuthenticationToken() throws(KeychainError) -> SecretBytes? {
+        try Self.changingToken.withLock { _ throws(KeychainError) -> SecretBytes? in
+            guard let token = try getAuthenticationToken() else { return nil }
+            try deleteToken()
+            return token
+        }
+    }
+
+    private func storeToken(_ token: SecretBytes, expires: UInt64?) throws(KeychainError) {
+        try store(token, as: .authenticationToken)
+        if let expires {
+            try store(SecretBytes(copying: Array("\(expires)".utf8)), as: .authenticationTokenExpiry)
+        } else {
+            try storage.delete(id: Item.authenticationTokenExpiry.rawValue)
+        }
+    }
+
+    private func deleteToken() throws(KeychainError) {
         try storage.delete(id: Item.authenticationToken.rawValue)
         try storage.delete(id: Item.authenticationTokenExpiry.rawValue)
     }
