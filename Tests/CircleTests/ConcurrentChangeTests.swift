@@ -1,3 +1,4 @@
+internal import CircleModel
 internal import Concurrency
 internal import Identity
 internal import Testing
@@ -70,6 +71,24 @@ internal import Testing
             let change = try await driver.mutex.withLock { try driver.apply(description, from: person, lowest) }
             #expect(change == nil)
             #expect(throws: CircleError.unknownStream(group)) { try laptop.circle.stream(group) }
+        }
+    }
+
+    @Test func `a consent and a revocation that are performed in the wrong order leave the stored one`() async throws {
+        try await withCircles("Ada", "Ben") { devices, _ in
+            let (ada, ben) = (devices[0], devices[1])
+            try await ada.makeTrust(with: ben)
+            let (driver, friend) = (ada.circle.driver, try #require(ada.person(of: ben)).id)
+            func store(_ inputs: Trust.Input...) async throws -> [CircleDriver.TrustChange] {
+                try await driver.mutex.withLock { try inputs.map { try driver.apply($0, to: friend) } }
+            }
+            try await ada.circle.revokeTrust(in: friend)
+            for change in try await store(.invite, .revoke).reversed() { try await driver.perform(change) }
+            #expect(try ada.node.bannedPeers() == [ben.peerId])
+            #expect(ada.keys.relationship(with: ben.peerId) == nil)
+            try await driver.handle(.invite, of: friend)
+            for change in try await store(.revoke, .invite).reversed() { try await driver.perform(change) }
+            #expect(try ada.node.bannedPeers().isEmpty)
         }
     }
 

@@ -124,8 +124,12 @@ extension CircleDriver {
     }
 
     /// Performs the effects of a change that is stored.
+    ///
+    /// A revocation and a consent may be performed at the same time: the effects of the former one of them are skipped.
     func perform(_ change: TrustChange) async throws {
-        for effect in change.effects { try await perform(effect, of: change.id, change.person) }
+        for effect in change.effects where effect.isReport || isPresent(change) {
+            try await perform(effect, of: change)
+        }
         if change.person.trust.state == .revoked {
             await attempt("removing homes") { try await removeHomes(devices(belongingTo: change.id)) }
         }
@@ -166,7 +170,30 @@ extension CircleDriver {
         )
     }
 
-    private func perform(_ effect: Trust.Effect, of id: PublicID, _ after: KnownPerson) async throws {
+    /// Whether the person is still revoked, or still not, as after the change.
+    private func isPresent(_ change: TrustChange) -> Bool {
+        let present = state.withLock { $0.people[change.id]?.trust.state }
+        return (present == .revoked) == (change.person.trust.state == .revoked)
+    }
+
+    /// Bans the devices of a person, or lifts their bans, unless the trust has changed since.
+    private func setBanned(_ isBanned: Bool, _ devices: [PeerId], of change: TrustChange) async throws {
+        try await mutex.withLock {
+            guard isPresent(change) else { return }
+            for device in devices {
+                if isBanned {
+                    keys.setRefused(true, device)
+                    try node.banPeer(device)
+                } else {
+                    try node.liftBan(of: device)
+                    keys.setRefused(false, device)
+                }
+            }
+        }
+    }
+
+    private func perform(_ effect: Trust.Effect, of change: TrustChange) async throws {
+        let (id, after) = (change.id, change.person)
         let devices = devices(belongingTo: id)
         switch effect {
         case .sendRequest:
@@ -177,16 +204,8 @@ extension CircleDriver {
         case .exchangeKeys:
             try liftForeignBans(of: id)
             await exchangeKeys(with: devices)
-        case .banDevices:
-            for device in devices {
-                keys.setRefused(true, device)
-                try node.banPeer(device)
-            }
-        case .liftBan:
-            for device in devices {
-                try node.liftBan(of: device)
-                keys.setRefused(false, device)
-            }
+        case .banDevices: try await setBanned(true, devices, of: change)
+        case .liftBan: try await setBanned(false, devices, of: change)
         case .destroyKeys:
             for device in devices where keys.relationship(with: device) != nil {
                 try await keys.removeKeys(of: device)
@@ -261,4 +280,8 @@ extension CircleDriver {
             options: RequestOptions(peer: device)
         )
     }
+}
+
+extension Trust.Effect {
+    fileprivate var isReport: Bool { if case .report = self { true } else { false } }
 }
