@@ -670,7 +670,7 @@ let package = Package(
             of: "SealedMessages",
             [
                 "SealedMessages", "RunarNode", "OneTimeKeys", "Transport", "Platform", "Bytes", "Identity",
-                "TestSupport", "SealedWriter",
+                "Concurrency", "TestSupport", "SealedWriter",
             ]
         ),
         tests(

@@ -1,4 +1,5 @@
 internal import Bytes
+internal import Concurrency
 internal import Foundation
 internal import Identity
 internal import Platform
@@ -165,6 +166,21 @@ internal import Transport
             #expect(await changes.next()?.sendingKeyCount == 15)
             try await one.keys.removeKeys(of: other.peerId)
             #expect(await changes.next()?.sendingKeyCount == 0)
+        }
+    }
+
+    @Test func `a completed exchange ends the wait for it once it is reported`() async throws {
+        try await withDevices { one, other in
+            try await one.keys.exchangeKeys(with: other.peerId)
+            let driver = one.keys.driver
+            let state = try driver.existing(other.peerId).state.withLock { $0 }
+            // A copy, which no task of the exchange changes.
+            let relationship = KeyExchangeDriver.Relationship(other.peerId, state)
+            #expect(try driver.outcome(of: relationship)?.state == .completed)
+            relationship.state.withLock { $0.reported = nil }
+            #expect(try driver.outcome(of: relationship) == nil)
+            driver.noteChange(of: relationship)
+            #expect(try driver.outcome(of: relationship)?.state == .completed)
         }
     }
 

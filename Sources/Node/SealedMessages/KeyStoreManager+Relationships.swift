@@ -30,18 +30,7 @@ extension KeyStoreManager {
     @discardableResult
     public func exchangeKeys(with peer: PeerId) async throws -> KeyRelationship {
         let relationship = try await begin(peer)
-        return try await relationship.changed.wait {
-            guard !relationship.state.withLock({ $0.isRemoved }) else { throw SealedMessageError.noKeys(peer) }
-            let report = KeyExchangeDriver.report(relationship)
-            switch report.state {
-            case .completed: return report
-            case .failed(let failure): throw SealedMessageError.exchangeFailed(failure)
-            case .idle, .requestSent, .offerSent, .ackSent, .commitSent, .commitReceivedWaitingForKeys:
-                // The exchange continues after the next start of the node.
-                guard driver.hosting.withLock({ $0.driver != nil }) else { throw SealedMessageError.notConnected(peer) }
-                return nil
-            }
-        }
+        return try await relationship.changed.wait { try driver.outcome(of: relationship) }
     }
 
     /// Begins an exchange, and does not wait for its outcome, which ``changes`` reports.
