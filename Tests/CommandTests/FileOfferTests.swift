@@ -92,6 +92,27 @@ internal import Testing
         #expect(throws: CommandFailure.self) { try offers.answer(number, "/srv/ada") }
     }
 
+    @Test func `an answer that was taken counts even if the sender ends its wait meanwhile`() async throws {
+        let offers = FileOffers(directories: ReceivingDirectories(home: home))
+        let (asked, ask) = AsyncStream.makeStream(of: Int.self)
+        _ = offers.add(FileOffers.Listener(directory: nil, ask: { ask.yield($0.number) }, progress: { _ in }))
+        let offer = offer(from: PeerId(publicKey: generatePeerKey().publicKey))
+        var questions = asked.makeAsyncIterator()
+        for _ in 0..<200 {
+            let decision = Task { try await offers.decide(offer, standing: nil) }
+            let number = try #require(await questions.next())
+            decision.cancel()
+            let expected: String?
+            do throws(CommandFailure) {
+                try offers.answer(number, "/srv/ada")
+                expected = "/srv/ada"
+            } catch {
+                expected = nil
+            }
+            #expect(try await decision.value == expected)
+        }
+    }
+
     @Test func `a directory is written down before a file arrives in it`() async throws {
         let offers = FileOffers(directories: ReceivingDirectories(home: home))
         let peer = PeerId(publicKey: generatePeerKey().publicKey)

@@ -21,20 +21,27 @@ internal import Testing
     }
 
     /// Offers a service on one device, and waits until the other one has heard of it, if it runs.
-    private func server(_ words: [String], home: TemporaryDataDirectory) throws -> RunningCommand {
+    ///
+    /// - Returns: the running command, and the other device's list with the service; empty if that one does not run.
+    private func server(
+        _ words: [String],
+        home: TemporaryDataDirectory
+    ) throws -> (command: RunningCommand, listed: String) {
         let server = try RunningCommand(["serve", "--json"] + words, home: home)
         _ = try server.next("serving")
-        guard pair.ownerNode != nil, pair.phoneNode != nil else { return server }
+        guard pair.ownerNode != nil, pair.phoneNode != nil else { return (server, "") }
         let other = home === pair.owner ? pair.phone : pair.owner
-        while !(try other.runar(["services"]).output.contains("\(words[0])  ")) {}
-        return server
+        var listed = ""
+        while !listed.contains("\(words[0])  ") { listed = try other.runar(["services"]).output }
+        return (server, listed)
     }
 
     @Test func `a node that gets SIGTERM finishes the pending requests`() async throws {
         try pair.startBoth()
         let (owner, begun) = (pair.owner, try NamedPipe(path: pair.phone.path + "-begun"))
-        let server = try server(["slow", "wait=echo begun > '\(begun.path)'; sleep 2; echo done"], home: pair.phone)
-        #expect(try owner.runar(["services"]).output.contains("slow/wait"))
+        let action = "wait=echo begun > '\(begun.path)'; sleep 2; echo done"
+        let (server, listed) = try self.server(["slow", action], home: pair.phone)
+        #expect(listed.contains("slow/wait"))
         async let answer = aside { try owner.runar(["call", "slow/wait"]) }
         #expect(try await begun.nextLine() == "begun")
         #expect(pair.phoneNode?.end(by: SIGTERM) == 0)
@@ -46,17 +53,15 @@ internal import Testing
     @Test func `a client calls the commands of a service and reads their output`() throws {
         try pair.startBoth()
         let actions = ["read=echo 21.5", "echo=cat", "who=printf %s \"$RUNAR_PEER $RUNAR_PATH\"", "burn=exit 3"]
-        let server = try server(["thermometer"] + actions, home: pair.owner)
+        let (server, listed) = try self.server(["thermometer"] + actions, home: pair.owner)
 
-        let listed = try pair.phone.runar(["services"])
-        #expect(listed.output.components(separatedBy: "thermometer  ").count == 2, "offered once: \(listed.output)")
-        #expect(!listed.output.contains("this device"))
+        #expect(listed.components(separatedBy: "thermometer  ").count == 2, "offered once: \(listed)")
         let own = try pair.owner.runar(["services"]).output
         #expect(own.hasPrefix("thermometer  this device  running  1.0.0\n"))
         #expect(own.components(separatedBy: "thermometer  ").count == 2, "offered once: \(own)")
-        #expect(listed.output.contains("    thermometer/burn\n"))
-        #expect(!listed.output.contains("$registry"))
-        #expect(!listed.output.contains("this device"))
+        #expect(listed.contains("    thermometer/burn\n"))
+        #expect(!listed.contains("$registry"))
+        #expect(!listed.contains("this device"))
 
         #expect(try pair.phone.runar(["call", "thermometer/read"]).output == "21.5\n")
         let answered = try server.next("answered")
@@ -82,7 +87,7 @@ internal import Testing
         #expect(server.end(by: SIGINT) == 0)
         // The node notices that the connection of the command was closed.
         var gone = try pair.owner.runar(["call", "thermometer/read", "--json"])
-        while try ["service-not-running", "busy"].contains(gone.failure["code"] as? String) {
+        while try gone.failure["code"] as? String == "service-not-running" {
             gone = try pair.owner.runar(["call", "thermometer/read", "--json"])
         }
         #expect(gone.status == 69)
@@ -93,7 +98,7 @@ internal import Testing
         try pair.startBoth()
         let (begun, ended) = (pair.owner.path + "-begun", pair.owner.path + "-ended")
         let slow = "trap 'echo > \(ended); exit 1' TERM; echo > \(begun); while :; do sleep 0.1; done"
-        let server = try server(["lamp", "slow=\(slow)", "on=true"], home: pair.owner)
+        let (server, _) = try self.server(["lamp", "slow=\(slow)", "on=true"], home: pair.owner)
         for (words, code, status) in [
             (["lamp/off"], "no-action", 66), (["radio/on"], "no-service", 69), (["lamp"], "bad-path", 64),
             (["lamp/*"], "bad-path", 64), (["lamp/on", "on"], "bad-payload", 64),
@@ -110,12 +115,14 @@ internal import Testing
             let late = try pair.phone.runar(["call", "--json", "lamp/slow", "--timeout", "\(seconds)s"])
             #expect(late.status == 75)
             #expect(try late.failure["code"] as? String == "deadline")
-            var answered = try server.next("answered")
-            while answered["path"] as? String != "lamp/slow" { answered = try server.next("answered") }
-            #expect(answered["failure"] as? String == "the caller no longer waits")
             seconds *= 2
         } while !files.fileExists(atPath: begun)
-        #expect(files.fileExists(atPath: ended))
+        // A request that arrived too late began no command: its line, if there is one, comes without an end.
+        repeat {
+            let answered = try server.next("answered")
+            #expect(answered["path"] as? String == "lamp/slow")
+            #expect(answered["failure"] as? String == "the caller no longer waits")
+        } while !files.fileExists(atPath: ended)
         let empty = try pair.phone.answer(["call", "lamp/on"]).json
         #expect(empty["result"] as? String == "")
         #expect(server.end(by: SIGTERM) == 0)
@@ -134,8 +141,8 @@ internal import Testing
             let (owner, pipe) = (pair.owner, try NamedPipe(path: pair.phone.path + "-states"))
             // Calls of the first service fail before its path is free.
             let path = "slow\(signal)/wait"
-            let server = try server(["slow\(signal)", slowAction(pipe)], home: pair.phone)
-            #expect(try owner.runar(["services"]).output.contains(path))
+            let (server, listed) = try self.server(["slow\(signal)", slowAction(pipe)], home: pair.phone)
+            #expect(listed.contains(path))
             async let answer = aside { try owner.runar(["call", path, "--timeout", "10m", "--json"]) }
             #expect(try await pipe.nextLine() == "begun")
             #expect(try await aside { server.end(by: signal) } == 0)
@@ -150,8 +157,8 @@ internal import Testing
     func `a call that ends before its answer ends the command of the provider`(signal: Int32) async throws {
         try pair.startBoth()
         let pipe = try NamedPipe(path: pair.phone.path + "-states")
-        let server = try server(["slow", slowAction(pipe)], home: pair.phone)
-        #expect(try pair.owner.runar(["services"]).output.contains("slow/wait"))
+        let (server, listed) = try self.server(["slow", slowAction(pipe)], home: pair.phone)
+        #expect(listed.contains("slow/wait"))
         let call = try RunningCommand(["call", "slow/wait", "--timeout", "10m"], home: pair.owner)
         #expect(try await pipe.nextLine() == "begun")
         #expect(call.end(by: signal) == -signal)
@@ -165,7 +172,7 @@ internal import Testing
             "bytes=printf '\\377\\376'", "endless=cat /dev/zero", "much=head -c 1048576 /dev/zero | tr '\\0' x",
             "more=head -c 1048577 /dev/zero | tr '\\0' x", "background=sleep 600 & echo $!",
         ]
-        let server = try server(["tool"] + actions, home: pair.owner)
+        let (server, _) = try self.server(["tool"] + actions, home: pair.owner)
         for (action, reason) in [("bytes", "UTF-8"), ("endless", "1048576"), ("more", "1048576")] {
             let failed = try pair.owner.runar(["call", "tool/\(action)", "--json"])
             #expect(failed.status == 70)
@@ -183,7 +190,7 @@ internal import Testing
             let refused = try pair.owner.runar(["serve", "--json"] + words)
             #expect(refused.status == 64, "\(words)")
         }
-        let first = try server(["lamp", "on=true"], home: pair.owner)
+        let (first, _) = try server(["lamp", "on=true"], home: pair.owner)
         let second = try pair.owner.runar(["serve", "lamp", "on=true", "--json"])
         #expect(second.status == 64)
         #expect(try (second.failure["message"] as? String)?.contains("offers a service with this path already") == true)

@@ -36,11 +36,13 @@ package final class FileOffers: Sendable {
         case withdrawn
     }
 
-    /// An offer that a listener has not answered.
+    /// An offer that has not ended.
+    ///
+    /// Only the one who removes it from the state fulfils its promise, so that an answer that was taken counts.
     private struct PendingOffer: Sendable {
         let listener: Int
         let peer: PeerId
-        let answer: Promise<String?>
+        let ending: Promise<Outcome>
     }
 
     private struct State: Sendable {
@@ -86,17 +88,23 @@ package final class FileOffers: Sendable {
             for key in open.keys { state.pendingOffers[key] = nil }
             return open.values
         }
-        for pendingOffer in open { pendingOffer.answer.fulfil(nil) }
+        for pendingOffer in open { pendingOffer.ending.fulfil(.answered(nil)) }
     }
 
     /// Passes on the person's decision: a directory, or nil to refuse.
     ///
     /// - Throws: ``CommandFailure`` when the sender no longer waits for it.
     package func answer(_ number: Int, _ directory: String?) throws(CommandFailure) {
-        guard let pendingOffer = state.withLock({ $0.pendingOffers.removeValue(forKey: number) }) else {
+        guard end(number, as: .answered(directory)) else {
             throw CommandFailure("too-late", .tryAgain, "the sender no longer waits for this answer", http: 409)
         }
-        pendingOffer.answer.fulfil(directory)
+    }
+
+    /// Ends an offer; returns false if it has ended already, which remains its outcome.
+    @discardableResult private func end(_ number: Int, as outcome: Outcome) -> Bool {
+        guard let pendingOffer = state.withLock({ $0.pendingOffers.removeValue(forKey: number) }) else { return false }
+        pendingOffer.ending.fulfil(outcome)
+        return true
     }
 
     private func tell(_ progress: FileProgress) {
@@ -127,7 +135,7 @@ package final class FileOffers: Sendable {
         guard let asked = listeners.last(where: { $0.listener.ask != nil && $0.listener.isPresent() }),
             let ask = asked.listener.ask
         else { throw .unattended }
-        guard let (number, answer) = open(offer, for: asked.number) else { throw .busy }
+        guard let (number, ending) = open(offer, for: asked.number) else { throw .busy }
         let report = FileOfferReport(
             number: number,
             peerId: offer.peer.base64Encoded,
@@ -136,17 +144,12 @@ package final class FileOffers: Sendable {
             bytes: offer.byteCount,
             answerSeconds: Int(patience.seconds.rounded(.up))
         )
-        let outcome = await withTaskGroup(of: Outcome.self) { group in
-            group.addTask { await self.wait(for: number, answer, of: asked.number, asking: { ask(report) }) }
-            group.addTask { [patience] in
-                do {
-                    try await Task.sleep(for: patience)
-                    return .unanswered
-                } catch {
-                    return .withdrawn
-                }
-            }
-            let outcome = await group.next() ?? .withdrawn
+        let outcome = await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.limitWait(for: number) }
+            // A listener that was removed before the offer was registered would never answer.
+            let isListening = state.withLock { $0.listeners.contains { $0.number == asked.number } }
+            if isListening { ask(report) } else { end(number, as: .answered(nil)) }
+            let outcome = await ending.waitIgnoringCancellation()
             group.cancelAll()
             return outcome
         }
@@ -159,33 +162,26 @@ package final class FileOffers: Sendable {
     }
 
     /// Registers an offer for the person; nil when too many wait.
-    private func open(_ offer: FileOffer, for listener: Int) -> (number: Int, answer: Promise<String?>)? {
+    private func open(_ offer: FileOffer, for listener: Int) -> (number: Int, ending: Promise<Outcome>)? {
         state.withLock { state in
             let waiting = state.pendingOffers.values
             guard waiting.count < Self.offersOfAllMembers,
                 waiting.count(where: { $0.peer == offer.peer }) < Self.offersOfOneMember
             else { return nil }
             state.next += 1
-            let answer = Promise<String?>()
-            state.pendingOffers[state.next] = PendingOffer(listener: listener, peer: offer.peer, answer: answer)
-            return (state.next, answer)
+            let ending = Promise<Outcome>()
+            state.pendingOffers[state.next] = PendingOffer(listener: listener, peer: offer.peer, ending: ending)
+            return (state.next, ending)
         }
     }
 
-    private func wait(
-        for number: Int,
-        _ answer: Promise<String?>,
-        of listener: Int,
-        asking ask: @Sendable () -> Void
-    ) async -> Outcome {
-        defer { state.withLock { _ = $0.pendingOffers.removeValue(forKey: number) } }
-        // A listener that was removed before the offer was registered would never answer.
-        guard state.withLock({ $0.listeners.contains { $0.number == listener } }) else { return .answered(nil) }
-        ask()
+    /// Ends an offer when the person's time is over or the sender no longer waits.
+    private func limitWait(for number: Int) async {
         do {
-            return .answered(try await answer.wait())
+            try await Task.sleep(for: patience)
+            end(number, as: .unanswered)
         } catch {
-            return .withdrawn
+            end(number, as: .withdrawn)
         }
     }
 }

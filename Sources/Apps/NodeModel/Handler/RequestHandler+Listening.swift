@@ -104,7 +104,7 @@ extension RequestHandler {
     ///
     /// - Throws: ``RunarError``, ``RunarErrorCode/serviceNotRunning`` once that process has disconnected;
     ///   `CancellationError`.
-    private static func pass(
+    static func pass(
         _ request: RunarRequest,
         of action: String,
         to updates: AsyncStream<NodeUpdate>.Continuation,
@@ -125,8 +125,12 @@ extension RequestHandler {
             peerId: request.peer?.base64Encoded,
             payload: request.payload
         )
-        guard case .enqueued = updates.yield(.called(report)) else {
+        switch updates.yield(.called(report)) {
+        case .enqueued: break
+        case .dropped:
             throw RunarError.failure(.busy, message: "too many requests wait for the program that answers them")
+        case .terminated: throw ServedCalls.gone(request.path)
+        @unknown default: throw ServedCalls.gone(request.path)
         }
         for await answer in answers {
             switch answer {
