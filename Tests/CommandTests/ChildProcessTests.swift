@@ -18,7 +18,7 @@ internal import Testing
         let child = try ChildProcess("/bin/sh", ["-c", "sleep 600 & echo $!; wait"], sink: .lines(errors: 2))
         var lines = child.lines.makeAsyncIterator()
         _ = try number(await lines.next())
-        await child.end().waitIgnoringCancellation()
+        await child.end(killingAfter: .seconds(60)).waitIgnoringCancellation()
         #expect(kill(-child.id, 0) == -1, "a process of the group is left")
         #expect(await lines.next() == nil)
         #expect(try await child.waitForExit() == -15)
@@ -35,7 +35,8 @@ internal import Testing
         let child = try ChildProcess("/bin/sh", ["-c", command], sink: .lines(errors: 2))
         var lines = child.lines.makeAsyncIterator()
         #expect(await lines.next() == "up")
-        child.end(killingAfter: .zero)
+        await child.end(killingAfter: .zero).waitIgnoringCancellation()
+        #expect(kill(-child.id, 0) == -1, "a process of the group is left")
         #expect(try await child.waitForExit() == -9)
     }
 

@@ -76,7 +76,7 @@ extension Posix {
         let first = (numbers.max() ?? 0) + 1
         var copies: [DescriptorOwner] = []
         for descriptor in passed.map(\.descriptor) {
-            let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, first)
+            let copy = duplicate(descriptor, atLeast: first)
             guard copy >= 0 else { return nil }
             copies.append(DescriptorOwner(copy))
         }

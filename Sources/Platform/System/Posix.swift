@@ -4,6 +4,13 @@ internal import Libc
 package enum Posix {
     package static func close(_ descriptor: Int32) { _ = Libc.close(descriptor) }
 
+    /// Returns another descriptor of a file, of at least `first`, which closes when the process executes another program.
+    ///
+    /// Negative on failure.
+    package static func duplicate(_ descriptor: Int32, atLeast first: Int32 = 3) -> Int32 {
+        fcntl(descriptor, F_DUPFD_CLOEXEC, first)
+    }
+
     package static func unlink(_ path: String) { _ = unsafe Libc.unlink(path) }
 
     package static func setMode(_ mode: UInt32, of path: String) -> Bool { unsafe chmod(path, mode_t(mode)) == 0 }
@@ -156,13 +163,25 @@ package enum Posix {
     /// Waits until a process that was started here and its descendants have ended; kills the remaining ones after
     /// `patience`.
     ///
-    /// Their number is given to no other process before all of them have ended.
+    /// A kill takes effect late on a process that waits for a disk, so the wait after it is limited to
+    /// ``killPatience``. Their number is given to no other process before all of them have ended.
     package static func waitForEnd(ofGroup process: Int32, killingAfter patience: Duration) {
+        if waitForEnd(ofGroup: process, within: patience) { return }
+        end(process, byForce: true)
+        _ = waitForEnd(ofGroup: process, within: killPatience)
+    }
+
+    /// The time in which a group of processes that were killed should have ended.
+    package static let killPatience = Duration.seconds(10)
+
+    /// Waits until a group of processes has ended; false if one remains after `patience`.
+    private static func waitForEnd(ofGroup process: Int32, within patience: Duration) -> Bool {
         let deadline = ContinuousClock.now + patience
         while kill(-process, 0) == 0 {
-            guard ContinuousClock.now < deadline else { return end(process, byForce: true) }
+            guard ContinuousClock.now < deadline else { return false }
             _ = poll(nil, 0, groupPause)
         }
+        return true
     }
 
     /// The milliseconds between two checks of a group of processes, whose end the system does not report.

@@ -1,6 +1,8 @@
 #if os(Linux)
+internal import Concurrency
 internal import Foundation
 internal import Glibc
+internal import Platform
 internal import RunarNode
 internal import TestSupport
 internal import Testing
@@ -39,6 +41,32 @@ internal import Testing
         #expect(status == 0)
     }
 
+    @Test(arguments: [ServiceManager.Message.ready, .stopping])
+    func `only what is said once waits until a full queue has room`(message: ServiceManager.Message) async throws {
+        let socket = try NotificationSocket(isAbstract: true)
+        let variables = ["NOTIFY_SOCKET": socket.name, "WATCHDOG_USEC": "2"]
+        let full = Promise<Void>()
+        let made = ServiceManager(
+            environment: { variables[$0] },
+            patience: .seconds(600),
+            whenFull: { full.fulfil(()) }
+        )
+        let manager = try #require(made)
+        var count = 0
+        while UnixSocket.sendDatagram(Array("WATCHDOG=1".utf8), to: socket.name) { count += 1 }
+        var signs = 3
+        await manager.watch {
+            signs -= 1
+            return signs >= 0
+        }
+        #expect(signs < 0 && full.value == nil)
+        let telling = Task { await manager.tell(message) }
+        try await full.wait()
+        for _ in 0..<count { #expect(socket.next() == "WATCHDOG=1") }
+        await telling.value
+        #expect(socket.next(waiting: false) == message.text)
+    }
+
     @Test func `the sign of life is only said for the process that the manager means, and where it wants one`() {
         func manager(_ variables: [String: String]) -> ServiceManager? {
             ServiceManager(environment: { variables[$0] }, process: 7)
@@ -67,7 +95,7 @@ internal import Testing
         )
         #expect(settings["Type"] == "notify" && settings["ExecStart"] == start)
         let patience = try #require(settings["TimeoutStopSec"].flatMap { Int64($0) })
-        #expect(Duration.seconds(patience) > RunarNode.drainPatience)
+        #expect(Duration.seconds(patience) > ServiceManager.patience + RunarNode.drainPatience)
         let preventing = try #require(settings["RestartPreventExitStatus"]).split(separator: " ").compactMap {
             Int32($0)
         }
@@ -107,10 +135,11 @@ private final class NotificationSocket: Sendable {
         if let path { _ = unsafe unlink(path) }
     }
 
-    /// The next message, waiting for it.
-    func next() -> String {
+    /// The next message, which is waited for; empty if it need not be and there is none.
+    func next(waiting: Bool = true) -> String {
         var bytes = [UInt8](repeating: 0, count: 4096)
-        let count = unsafe bytes.withUnsafeMutableBytes { unsafe recv(descriptor, $0.baseAddress, $0.count, 0) }
+        let flags = waiting ? 0 : Int32(MSG_DONTWAIT)
+        let count = unsafe bytes.withUnsafeMutableBytes { unsafe recv(descriptor, $0.baseAddress, $0.count, flags) }
         return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
     }
 }

@@ -120,7 +120,8 @@ package final class ChildProcess: Sendable {
 
     /// Asks it and its descendants to end, and kills the remaining ones after `patience`.
     ///
-    /// Returns at once; the promise is fulfilled when all have ended.
+    /// Returns at once; the promise is fulfilled when all have ended, or some seconds after the kill if one remains: a
+    /// process that waits for a disk ends late.
     @discardableResult package func end(killingAfter patience: Duration = ChildProcess.patience) -> Promise<Void> {
         let end = Promise<Void>()
         terminate()

@@ -12,7 +12,9 @@ internal import Platform
 /// A request has no time limit. Until the answer arrives, the client checks at regular intervals whether the node answers at
 /// all.
 package struct NodeClient: Sendable {
-    /// The time between two checks, and the time that a node has for each.
+    /// The time before a check whether the node answers.
+    package static let checkInterval = Duration.seconds(5)
+    /// The time that a node has for a check.
     package static let patience = Duration.seconds(5)
     /// No route has this path: the refusal shows that the node answers.
     private static let checkPath = "\(NodeAPI.prefix)/alive"
@@ -21,11 +23,17 @@ package struct NodeClient: Sendable {
 
     private let home: String
     private let path: String
+    private let checkInterval: Duration
     private let patience: Duration
 
     /// Returns nil if no node of this user answers in the home.
-    package init?(home: String, patience: Duration = Self.patience) {
+    package init?(
+        home: String,
+        checkInterval: Duration = Self.checkInterval,
+        patience: Duration = Self.patience
+    ) {
         self.home = home
+        self.checkInterval = checkInterval
         self.patience = patience
         path = FilePath.joining(home, NodeSocket.name)
         guard let descriptor = connectedSocket() else { return nil }
@@ -33,6 +41,9 @@ package struct NodeClient: Sendable {
     }
 
     /// Sends the request and returns the node's answer.
+    ///
+    /// A task that is cancelled after the answer began ends when the node has ended the request, or a few seconds later: what
+    /// the caller reports then is true.
     ///
     /// - Throws: ``CommandFailure`` of the node, or if it disconnects or does not answer; a ``CommandFailure`` of
     ///   `onUpdate`.
@@ -42,7 +53,7 @@ package struct NodeClient: Sendable {
     ) async throws -> Answer {
         let hasBegun = Promise<Void>()
         return try await withThrowingTaskGroup(of: Answer?.self) { group in
-            group.addTask { try await exchange(request, onUpdate) { hasBegun.fulfil(()) } }
+            group.addTask { try await exchange(request, onUpdate, hasBegun) }
             group.addTask {
                 try await watch(until: hasBegun)
                 return nil
@@ -59,7 +70,7 @@ package struct NodeClient: Sendable {
     ///
     /// - Throws: ``CommandFailure`` when the node answers nothing; `CancellationError`.
     private func watch(until hasBegun: Promise<Void>) async throws {
-        while try await within(patience, { try await hasBegun.wait() }) == nil {
+        while try await within(checkInterval, { try await hasBegun.wait() }) == nil {
             let isAnswering = try await within(patience) { try await self.isAnswering() } ?? false
             if !isAnswering, hasBegun.value == nil { throw silent }
         }
@@ -124,23 +135,42 @@ package struct NodeClient: Sendable {
     private func exchange<Answer>(
         _ request: APIRequest<Answer>,
         _ onUpdate: @escaping @Sendable (NodeUpdate) async throws -> Void,
-        whenBegun: @escaping @Sendable () -> Void
+        _ hasBegun: Promise<Void>
     ) async throws -> Answer {
         guard let descriptor = connectedSocket() else { throw Self.gone("has just stopped: `runar up` starts it") }
+        // It keeps the connection open when a cancelled read closes its channel.
+        let connection = DescriptorOwner(Posix.duplicate(descriptor))
         let channel = try await Self.channel(descriptor)
         let reader = AnswerReader<Answer>(onUpdate: onUpdate)
         do {
             return try await channel.executeThenClose { inbound, outbound in
                 try await Self.send(request.method, request.target, request.body, to: outbound)
-                return try await Self.read(inbound, reader, whenBegun)
+                return try await Self.read(inbound, reader) { hasBegun.fulfil(()) }
             }
         } catch let failure as CommandFailure {
             throw failure
         } catch {
+            if Task.isCancelled, hasBegun.value != nil { await Self.end(connection) }
             try Task.checkCancellation()
             // A truncated answer is not malformed: the node went away while it wrote.
             let isMalformed = (error as? HTTPParserError).map { $0 != .invalidEOFState } ?? false
             throw isMalformed ? AnswerReader<Answer>.unknown : Self.gone(AnswerReader<Answer>.end)
+        }
+    }
+
+    /// Ends the request of a cancelled task, and waits until the node has closed the connection, which it does afterwards.
+    private static func end(_ connection: DescriptorOwner) async {
+        do {
+            let copy = Posix.duplicate(connection.descriptor)
+            let channel = try await ClientBootstrap(group: group).withConnectedSocket(copy).get()
+            let limit = channel.eventLoop.scheduleTask(in: .nanoseconds(Int64(patience / .nanoseconds(1)))) {
+                channel.close(promise: nil)
+            }
+            defer { limit.cancel() }
+            try await channel.close(mode: .output).get()
+            try await channel.closeFuture.get()
+        } catch {
+            // The node has closed it already.
         }
     }
 

@@ -49,7 +49,7 @@ struct NodeRun: Sendable {
             defer { group.cancelAll() }
             while let end = await group.next() {
                 guard let end else { continue }
-                manager?.tell(.stopping)
+                await manager?.tell(.stopping)
                 if case .success = end { await drain(unless: stops) }
                 return end
             }
@@ -71,7 +71,7 @@ struct NodeRun: Sendable {
             let console = try await startConsole(in: &group)
             try await handler.startNode()
             try await startSocket(in: &group)
-            try sayReady(console: console)
+            try await sayReady(console: console)
             if let manager { group.addTask { await manager.watch { await handler.node.isResponsive() } } }
             for await event in events { try tell(EventReport(event)) }
             group.cancelAll()
@@ -120,7 +120,7 @@ struct NodeRun: Sendable {
         }
     }
 
-    private func sayReady(console address: String?) throws(CommandFailure) {
+    private func sayReady(console address: String?) async throws(CommandFailure) {
         let report = ReadyReport(
             processId: SystemProcess.id,
             peerId: handler.node.peerId.base64Encoded,
@@ -145,7 +145,8 @@ struct NodeRun: Sendable {
             }
             if let note = address.flatMap({ console?.note(on: $0) }) { try Output.line(note) }
         }
-        manager?.tell(.ready, .status("peer \(handler.node.peerId.short) listens on \(handler.node.listeningPort)"))
+        let status = "peer \(handler.node.peerId.short) listens on \(handler.node.listeningPort)"
+        await manager?.tell(.ready, .status(status))
     }
 
     private func tell(_ report: EventReport) throws(CommandFailure) {
