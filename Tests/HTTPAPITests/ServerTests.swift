@@ -211,8 +211,10 @@ struct ServerTests {
         }
         let change = { (configuration: inout HTTPServer.Configuration) in
             configuration.authorize = { head in
+                // Read first: the test ends the right as soon as it sees the event.
+                let isAllowed = isOpen.withLock { $0 }
                 events.withLock { $0.append("\(head.method) \(head.template ?? "") \(head.fields["X-Name"] ?? "")") }
-                return isOpen.withLock { $0 } ? nil : .failure(RouteFailure(403, "no-right", "the right has ended"))
+                return isAllowed ? nil : .failure(RouteFailure(403, "no-right", "the right has ended"))
             }
             let prefix = configuration.uploadPrefix
             prefixes.withLock { $0 = [prefix] }

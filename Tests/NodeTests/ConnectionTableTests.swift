@@ -21,7 +21,7 @@ internal import Transport
             }
             let connection = try #require(found)
             var table = ConnectionTable()
-            let (id, _) = table.add(connection) { ResponseRoom(byteLimit: 1) }
+            let (id, _) = table.add(connection, inbox: Inbox(byteLimit: 1)) { ResponseRoom(byteLimit: 1) }
             try body(&table, id, connection, lab.networkId)
         }
     }
@@ -32,7 +32,7 @@ internal import Transport
 
     @Test func `connections of one peer share the room for its responses`() async throws {
         try await self.withTable { table, id, connection, _ in
-            let (other, _) = table.add(connection) { ResponseRoom(byteLimit: 2) }
+            let (other, _) = table.add(connection, inbox: Inbox(byteLimit: 1)) { ResponseRoom(byteLimit: 2) }
             #expect(other != id)
             #expect(table[other]?.responses === table[id]?.responses)
         }

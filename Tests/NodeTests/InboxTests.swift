@@ -61,6 +61,16 @@ internal import Transport
                 // The last one to arrive.
                 let (refused, receipt) = try #require(try await group.next())
                 #expect(receipt == [NodeDriver.Receipt.busy.rawValue])
+                // A piece of the other two that arrived later would be refused in place of what follows.
+                let heldBytes = {
+                    nodes[1].driver.state.withLock { state in
+                        state.connections.entries.values.map(\.inbox.heldBytes).reduce(0, +)
+                    }
+                }
+                while heldBytes() < 2 * Self.piece.count {
+                    try Task.checkCancellation()
+                    await Task.yield()
+                }
 
                 let error = await failure { try await nodes[0].driver.send(large, to: peer) }
                 #expect(error as? NodeError == .receiverBusy(peer))

@@ -187,7 +187,7 @@ internal import Transport
             await nodes[2].driver.stop()
             try await nodes[0].waitForProviders(1, of: "math", in: lab)
             let error = await failure { _ = try await nodes[0].request("math/add", in: lab) }
-            #expect((error as? ServiceFailure)?.kind == .busy)
+            #expect((error as? ServiceFailure)?.kind == .busy, "\(String(describing: error))")
         }
     }
 

@@ -127,23 +127,38 @@ internal import Transport
         }
     }
 
-    /// A clock on which a minute passes in a second.
-    private static func makeFastClock() -> NodeClock {
-        let system = NodeClock.system()
-        let start = system.now()
-        return NodeClock(
-            now: {
-                let elapsed = system.now().monotonic - start.monotonic
-                return NodeTime(monotonic: start.monotonic + elapsed * 60, wallSeconds: start.wallSeconds)
-            },
-            sleep: { time in try await system.sleep(start.monotonic + (time - start.monotonic) / 60) }
-        )
+    /// A clock on which a minute passes in a second once it is fast.
+    private struct AcceleratingClock {
+        private let system = NodeClock.system()
+        /// When it became fast, by the system's clock.
+        private let start = Locked<Duration?>(nil)
+
+        var clock: NodeClock {
+            NodeClock(
+                now: { [system, start] in
+                    // Read first, so that the time is never before it.
+                    let begin = start.withLock { $0 }
+                    let time = system.now()
+                    guard let begin else { return time }
+                    return NodeTime(monotonic: begin + (time.monotonic - begin) * 60, wallSeconds: time.wallSeconds)
+                },
+                sleep: { [system, start] time in
+                    let begin = start.withLock { $0 }
+                    try await system.sleep(begin.map { $0 + (time - $0) / 60 } ?? time)
+                }
+            )
+        }
+
+        func accelerate() {
+            let now = system.now().monotonic
+            start.withLock { $0 = now }
+        }
     }
 
     @Test(.timeLimit(.minutes(5)))
     func `a background task ends in time with the node off the network, despite any service`() async throws {
-        let node = try Household().makeNode(clock: Self.makeFastClock())
-        let service = Endless()
+        let (time, service) = (AcceleratingClock(), Endless())
+        let node = try Household().makeNode(clock: time.clock)
         try await node.addService(service)
         let isRunning = Locked<Bool?>(nil)
         let task = LifecycleRunner.BackgroundTask(
@@ -152,6 +167,9 @@ internal import Transport
         )
         let runner = LifecycleRunner(node: node, plan: LifecyclePlan(system: .phone), backgroundTask: task)
         try await node.start()
+        // The node stops only services that run.
+        try #require(node.services.services.map(\.state) == [.running])
+        time.accelerate()
         runner.tell(.enteredBackground)
         runner.finish()
         await runner.run()

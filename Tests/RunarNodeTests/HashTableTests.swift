@@ -171,12 +171,17 @@ internal import Transport
     @Test func `members find each other through a common member`() async throws {
         try await Household.runConnected(members: 4) { network, owner, members in
             try await members[0].dhtBootstrap(networkId: network, bootstrapPeer: owner.peerId)
-            let found = try await members[0].dhtFindPeers(networkId: network)
-            #expect(Set(found.map(\.peerId)) == Set([owner.peerId] + members.dropFirst().map(\.peerId)))
+            func others(than node: RunarNode) -> [PeerId] {
+                ([owner] + members).map(\.peerId).filter { $0 != node.peerId }
+            }
+            // A search leaves out members that are slow to answer, as some are on a busy machine.
+            var found: [DiscoveredPeer] = []
+            while found.count < 4 { found = try await members[0].dhtFindPeers(networkId: network) }
+            #expect(Set(found.map(\.peerId)) == Set(others(than: members[0])))
             #expect(found.allSatisfy { $0.sources == [.hashTable] && !$0.addresses.isEmpty })
-            let all = await members[1].discoverPeers(for: network)
-            let others = [owner.peerId] + members.map(\.peerId).filter { $0 != members[1].peerId }
-            #expect(all.map(\.peerId) == others.sorted())
+            var all: [DiscoveredPeer] = []
+            while all.count < 4 { all = await members[1].discoverPeers(for: network) }
+            #expect(all.map(\.peerId) == others(than: members[1]).sorted())
         }
     }
 
@@ -184,7 +189,8 @@ internal import Transport
         try await Household.runConnected(members: 2) { network, owner, members in
             let (seeker, other) = (members[0], members[1].peerId)
             try await seeker.dhtBootstrap(networkId: network, bootstrapPeer: owner.peerId)
-            _ = try await seeker.dhtFindPeers(networkId: network)
+            // A search leaves out a member that is slow to answer.
+            while try await !seeker.dhtFindPeers(networkId: network).contains(where: { $0.peerId == other }) {}
             await members[1].stop()
             while seeker.connectedPeers().contains(other) { await Task.yield() }
             // As if it had never been met: only the search still names it.

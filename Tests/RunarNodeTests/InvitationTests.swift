@@ -38,15 +38,19 @@ internal import Testing
             let asked = owner.eventStream
             let invitation = try owner.invite(to: network)
             let shown = Locked<[String]>([])
+            let hasShown = Promise<Void>()
             async let membership = joiner.join(by: Invitation(text: invitation.qrString)) { digits in
                 // It may ask its node something.
                 #expect(joiner.connectedPeers().isEmpty)
                 shown.withLock { $0.append(digits) }
+                hasShown.fulfil(())
             }
             let request = try await Self.request(in: asked)
             #expect(request.peer == joiner.peerId)
             #expect(request.invitation == invitation.id)
             let end = Date(timeIntervalSince1970: 4_000_000_000)
+            // The answer connects the two.
+            try await hasShown.wait()
             try owner.answer(request, allow: true, expiration: end, label: "phone")
             #expect(try await membership.metadata.name == "Home")
             #expect(try await membership.isConnected)

@@ -138,7 +138,8 @@ internal import Testing
             let slow = RunarService(name: "Slow", path: "slow", version: "1", description: "")
             slow.registerAction("wait") { (_: Int?) async throws -> Int in
                 began.yield()
-                do { try await suspendUntilCancelled() } catch { ended.yield(Task.isCancelled) }
+                defer { ended.yield(Task.isCancelled) }
+                try await suspendUntilCancelled()
                 return 1
             }
             try await node.addService(slow)

@@ -9,6 +9,8 @@ struct ConnectionTable: Sendable {
     struct Entry: Sendable {
         let connection: any Connection
         let sendQueue: SendQueue
+        /// The room for incomplete bodies that the peer sends on this connection.
+        let inbox: Inbox
         /// The peer's, which all its connections share.
         let responses: ResponseRoom
         /// Fulfilled when the control stream has been read to its end; nil before there is one.
@@ -42,7 +44,11 @@ struct ConnectionTable: Sendable {
     // MARK: Connections
 
     /// Adds a connection under a new id; `responses` makes the response room of a peer without other connections.
-    mutating func add(_ connection: any Connection, responses: () -> ResponseRoom) -> (ConnectionId, SendQueue) {
+    mutating func add(
+        _ connection: any Connection,
+        inbox: Inbox,
+        responses: () -> ResponseRoom
+    ) -> (ConnectionId, SendQueue) {
         connectionCount += 1
         let id = ConnectionId(connectionCount)
         let sibling = entries.values.first { $0.connection.remotePeerId == connection.remotePeerId }
@@ -50,6 +56,7 @@ struct ConnectionTable: Sendable {
         entries[id] = Entry(
             connection: connection,
             sendQueue: sendQueue,
+            inbox: inbox,
             responses: sibling?.responses ?? responses()
         )
         return (id, sendQueue)

@@ -10,7 +10,7 @@ enum Job: Sendable {
     case openPorts(Int)
     case followAddresses(any DiscoveryLink)
     case wake(at: Duration, generation: Int)
-    case serve(ConnectionId, any Connection, SendQueue)
+    case serve(ConnectionId, any Connection, SendQueue, Inbox)
     case drain(ConnectionId)
     case linger(ConnectionId)
     case discover(any DiscoveryLink)

@@ -90,19 +90,19 @@ extension NodeDriver {
                 connection.close(code: .shutdown)
                 return false
             }
-            let (id, sendQueue) = state.connections.add(connection) {
+            let inbox = Inbox(byteLimit: configuration.limits.inboxBytesOrDefault)
+            let (id, sendQueue) = state.connections.add(connection, inbox: inbox) {
                 ResponseRoom(byteLimit: configuration.limits.responseBytesOrDefault)
             }
             configuration.metrics?.p2p.recordConnection(success: true)
-            jobs.add(.serve(id, connection, sendQueue))
+            jobs.add(.serve(id, connection, sendQueue, inbox))
             apply(.connection(.up(id, link)), to: &state)
             return true
         }
     }
 
     /// Serves a connection until it ends.
-    func serve(_ id: ConnectionId, _ connection: any Connection, _ sendQueue: SendQueue) async {
-        let inbox = Inbox(byteLimit: configuration.limits.inboxBytesOrDefault)
+    func serve(_ id: ConnectionId, _ connection: any Connection, _ sendQueue: SendQueue, _ inbox: Inbox) async {
         await withDiscardingTaskGroup { group in
             if connection.isDialler {
                 group.addTask { await self.openControlStream(on: id, connection, sendQueue) }

@@ -247,7 +247,7 @@ package final class NodeDriver: Sendable {
                 apply(.timeReached, to: &state)
             }
             noteWake(due: time)
-        case .serve(let id, let connection, let sendQueue): await serve(id, connection, sendQueue)
+        case .serve(let id, let connection, let sendQueue, let inbox): await serve(id, connection, sendQueue, inbox)
         case .drain(let id): await drain(id)
         case .linger(let id): await endLinger(of: id, within: configuration.pauses.linger)
         case .discover(let link): await discover(on: link)
