@@ -184,6 +184,23 @@ internal import Transport
         }
     }
 
+    @Test func `a step of an exchange that ends after its peer was refused leaves no keys`() async throws {
+        let folder = try TemporaryDirectory()
+        try await withDevices(folders: [folder.path, nil]) { one, other in
+            try await one.keys.exchangeKeys(with: other.peerId)
+            one.keys.setRefused(true, other.peerId)
+            // As if a message had been taken before.
+            await #expect(throws: SealedMessageError.noKeys(other.peerId)) {
+                try await one.keys.exchangeKeys(with: other.peerId)
+            }
+            #expect(one.keys.relationship(with: other.peerId) == nil)
+            let pools = FilePath.joining(FilePath.joining(folder.path, "one-time-keys"), one.peerId.text)
+            #expect(try SystemFileSystem().names(in: pools).isEmpty)
+            one.keys.setRefused(false, other.peerId)
+            #expect(try await one.keys.exchangeKeys(with: other.peerId).sendingKeyCount == 16)
+        }
+    }
+
     @Test func `a message that nothing takes stays sealed`() async throws {
         try await withDevices { one, other in
             let changes = other.keys.changes

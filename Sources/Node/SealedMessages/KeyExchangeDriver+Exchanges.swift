@@ -117,11 +117,24 @@ extension KeyExchangeDriver: KeyExchangeHost {
 
     private func performEffects(of relationship: Relationship) async throws {
         try await withExclusiveAccess(of: relationship) {
+            // A message that was taken just before its peer was refused must not leave keys.
+            guard !isRefused(relationship.peer) else { return try remove(relationship) }
             while let effect = relationship.state.withLock({ $0.nextEffect() }) {
                 await perform(effect, of: relationship)
             }
         }
         noteChange(of: relationship)
+    }
+
+    /// Deletes all keys of a relationship; called with its mutex held.
+    func remove(_ relationship: Relationship) throws {
+        try files?.removeAll(of: relationship.peer)
+        relationship.state.withLock { state in
+            state.isRemoved = true
+            (state.pools, state.peerKeys, state.status, state.effects) = ([], nil, .idle, [])
+        }
+        // The effect `removed` follows, in order with those of a later exchange.
+        apply(.removed(relationship.peer))
     }
 
     private func perform(_ effect: KeyExchanges.HostEffect, of relationship: Relationship) async {

@@ -63,19 +63,13 @@ extension KeyStoreManager {
     /// Deletes all keys of the relationship with a peer.
     public func removeKeys(of peer: PeerId) async throws {
         let relationship = try driver.existing(peer)
-        try await driver.withExclusiveAccess(of: relationship) {
-            try driver.files?.removeAll(of: peer)
-            relationship.state.withLock { state in
-                state.isRemoved = true
-                (state.pools, state.peerKeys, state.status, state.effects) = ([], nil, .idle, [])
-            }
-            // The effect `removed` follows, in order with those of a later exchange.
-            driver.apply(.removed(peer))
-        }
+        try await driver.withExclusiveAccess(of: relationship) { try driver.remove(relationship) }
         driver.noteChange(of: relationship)
     }
 
     /// Refuses the exchanges that a peer begins, or takes them again.
+    ///
+    /// An exchange under way with a refused peer ends at its next step, and its keys are deleted.
     package func setRefused(_ isRefused: Bool, _ peer: PeerId) {
         driver.refusedPeers.withLock { peers in
             if isRefused { peers.insert(peer) } else { peers.remove(peer) }

@@ -208,7 +208,11 @@ extension CircleDriver {
         case .liftBan: try await setBanned(false, devices, of: change)
         case .destroyKeys:
             for device in devices where keys.relationship(with: device) != nil {
-                try await keys.removeKeys(of: device)
+                do {
+                    try await keys.removeKeys(of: device)
+                } catch SealedMessageError.noKeys {
+                    continue  // a step of an exchange has deleted them meanwhile
+                }
                 node.logs[.messages].notice(
                     "the one-time keys with peer \(device.short) were deleted: trust was revoked"
                 )
