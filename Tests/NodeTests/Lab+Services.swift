@@ -105,7 +105,14 @@ extension Lab {
         _ body: (Lab, [LabNode]) async throws -> Void
     ) async throws {
         try await self.run(count, over: wire) { lab, nodes in
-            for other in nodes.dropFirst() { try await nodes[0].driver.reach(other.peerId, in: lab.networkId) }
+            for other in nodes.dropFirst() {
+                try await nodes[0].driver.reach(other.peerId, in: lab.networkId)
+                // That side is admitted later.
+                while !other.driver.admittedPeers().contains(nodes[0].peerId) {
+                    try Task.checkCancellation()
+                    await Task.yield()
+                }
+            }
             try await body(lab, nodes)
         }
     }
