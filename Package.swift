@@ -676,7 +676,7 @@ let package = Package(
         tests(
             of: "Circle",
             [
-                "Circle", "SealedMessages", "RunarNode", "Mailbox", "NodeStore", "CircleStore",
+                "Circle", "CircleModel", "SealedMessages", "RunarNode", "Mailbox", "NodeStore", "CircleStore",
                 "Transport", "QUIC", "Platform", "Bytes",
                 "Identity",
                 "NanoTDF", "OneTimeKeys", "Concurrency", "TestSupport", crypto, cryptoExtras,

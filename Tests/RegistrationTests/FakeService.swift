@@ -25,7 +25,7 @@ final class FakeService: IdentityService {
     struct HeldAnswer: Sendable {
         /// Fulfilled when the server has served the request.
         let served = Promise<Void>()
-        /// What the answer waits for.
+        /// Fulfilled to let the answer arrive.
         let released = Promise<Void>()
     }
 

@@ -130,7 +130,7 @@ internal import Transport
     /// A clock on which a minute passes in a second once it is fast.
     private struct AcceleratingClock {
         private let system = NodeClock.system()
-        /// When it became fast, by the system's clock.
+        /// The time at which it became fast, by the system's clock.
         private let start = Locked<Duration?>(nil)
 
         var clock: NodeClock {

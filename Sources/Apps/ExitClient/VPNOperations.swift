@@ -63,7 +63,7 @@ final class VPNOperations: Sendable {
     /// Ends the watch.
     func endWatch() { state.withLock { Self.endWatch(&$0) } }
 
-    /// Notes what a watch has seen, unless it was replaced or ended: what it saw would count for a later tunnel.
+    /// Calls `note` for a watch, unless it was replaced or ended: a reading of its tunnel would count for a later one.
     ///
     /// - Returns: Whether `note` was called.
     func note(from watch: UInt64, _ note: () -> Void) -> Bool {

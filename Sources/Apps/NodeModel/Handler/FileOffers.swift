@@ -175,7 +175,7 @@ package final class FileOffers: Sendable {
         }
     }
 
-    /// Ends an offer when the person's time is over or the sender no longer waits.
+    /// Ends an offer when the person's time has passed or the sender no longer waits.
     private func limitWait(for number: Int) async {
         do {
             try await Task.sleep(for: patience)
