@@ -55,6 +55,8 @@ internal import Testing
         connection.sendall(b"HTTP/1.1 200 OK\\r\\nContent-Type: application/x-ndjson\\r\\n"
             b"Transfer-Encoding: chunked\\r\\n\\r\\n%x\\r\\n%s\\r\\n" % (len(line), line))
         while connection.recv(65536): pass
+        # It fails if the client has left.
+        connection.sendall(b"0\\r\\n\\r\\n")
         open(sys.argv[1] + ".ended", "w").close()
         """
 
