@@ -1,5 +1,4 @@
 internal import Bytes
-internal import Concurrency
 internal import HTTPAPI
 internal import Identity
 internal import IdentityStore
@@ -21,17 +20,13 @@ internal import WebAuthn
         cancelledAt reading: Int,
         _ request: @escaping @Sendable () async throws -> Void
     ) async -> String? {
-        let readings = Locked(0)
-        let cancel: @Sendable () -> Void = {
-            let isNow = readings.withLock { count in
-                count += 1
-                return count == reading
-            }
-            guard isNow else { return }
-            #expect(throws: Never.self) { try scene.service.cancelCeremony(begun.id, secret: begun.secret) }
+        let (failure, wasInterrupted) = await Scene.run(
+            interruptedAt: reading,
+            by: { #expect(throws: Never.self) { try scene.service.cancelCeremony(begun.id, secret: begun.secret) } }
+        ) {
+            await refusal(request)
         }
-        let failure = await Scene.$onReadingTime.withValue(cancel) { await refusal(request) }
-        guard readings.withLock({ $0 }) >= reading else {
+        guard wasInterrupted else {
             #expect(failure == nil)
             return nil
         }

@@ -15,14 +15,8 @@ internal import Testing
         again reading: Int,
         _ send: @escaping @Sendable () async -> String?
     ) async -> (first: String?, second: String?)? {
-        let readings = Locked(0)
         let second = Locked<String??>(nil)
         let sendAgain: @Sendable () -> Void = {
-            let isNow = readings.withLock { count in
-                count += 1
-                return count == reading
-            }
-            guard isNow else { return }
             let hasEnded = DispatchSemaphore(value: 0)
             Task {
                 let code = await send()
@@ -31,7 +25,7 @@ internal import Testing
             }
             hasEnded.wait()
         }
-        let first = await Scene.$onReadingTime.withValue(sendAgain) { await send() }
+        let (first, _) = await Scene.run(interruptedAt: reading, by: sendAgain, send)
         return second.withLock { $0 }.map { (first, $0) }
     }
 

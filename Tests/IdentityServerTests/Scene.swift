@@ -23,7 +23,28 @@ final class Scene: Sendable {
     static let auditName = "audit.log"
 
     /// Called whenever a use case of the task reads the time, on its thread: most steps do.
-    @TaskLocal static var onReadingTime: (@Sendable () -> Void)?
+    @TaskLocal private static var onReadingTime: (@Sendable () -> Void)?
+
+    /// Runs `body`, and `interruption` when a use case in it reads the time for the `reading`-th time.
+    ///
+    /// - Returns: The result of `body`, and whether it came to that reading.
+    static func run<Success: Sendable>(
+        interruptedAt reading: Int,
+        by interruption: @escaping @Sendable () -> Void,
+        _ body: () async -> Success
+    ) async -> (result: Success, wasInterrupted: Bool) {
+        let readings = Locked(0)
+        let result = await $onReadingTime.withValue({
+            let isNow = readings.withLock { count in
+                count += 1
+                return count == reading
+            }
+            if isNow { interruption() }
+        }) {
+            await body()
+        }
+        return (result, readings.withLock { $0 } >= reading)
+    }
 
     let service: AccountService
     let store: IdentityStore

@@ -30,6 +30,7 @@ package struct ServiceManager: Sendable {
 
     /// The time in which the manager should have room for a notification; `TimeoutStopSec` of the units includes it.
     package static let patience = Duration.seconds(5)
+
     private let path: String
     private let patience: Duration
     private let whenFull: @Sendable () -> Void

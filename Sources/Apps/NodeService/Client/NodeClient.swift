@@ -160,8 +160,9 @@ package struct NodeClient: Sendable {
 
     /// Ends the request of a cancelled task, and waits until the node has closed the connection, which it does afterwards.
     private static func end(_ connection: DescriptorOwner) async {
+        let copy = Posix.duplicate(connection.descriptor)
+        guard copy >= 0 else { return }  // The process has no descriptor left.
         do {
-            let copy = Posix.duplicate(connection.descriptor)
             let channel = try await ClientBootstrap(group: group).withConnectedSocket(copy).get()
             let limit = channel.eventLoop.scheduleTask(in: .nanoseconds(Int64(patience / .nanoseconds(1)))) {
                 channel.close(promise: nil)
